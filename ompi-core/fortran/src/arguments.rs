@@ -196,17 +196,10 @@ fn sentinel(address: usize) -> Option<usize> {
     (distance < SENTINELS).then_some(distance)
 }
 
-/// What C has for a constant that may stand for a buffer.
+/// Tells the compiler that what follows is seldom. It is no call, for which the shim would save registers.
 #[cold]
-#[inline(never)]
-fn constant(distance: usize) -> usize {
-    match distance {
-        IN_PLACE => 1,
-        BUFFER_AUTOMATIC => 2,
-        // MPI_BOTTOM, and whatever else the program should not have passed.
-        _ => 0,
-    }
-}
+#[inline]
+fn seldom() {}
 
 /// A choice buffer.
 #[derive(Clone, Copy)]
@@ -219,7 +212,15 @@ impl Buffer {
     pub fn address(self) -> usize {
         match sentinel(self.0) {
             None => self.0,
-            Some(distance) => constant(distance),
+            Some(distance) => {
+                seldom();
+                match distance {
+                    IN_PLACE => 1,
+                    BUFFER_AUTOMATIC => 2,
+                    // MPI_BOTTOM, and whatever else the program should not have passed.
+                    _ => 0,
+                }
+            }
         }
     }
 

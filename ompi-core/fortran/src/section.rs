@@ -36,23 +36,21 @@ impl Section {
         unsafe { (*self.0).element_bytes }
     }
 
-    /// Scalars, whole arrays, and sections without gaps.
+    /// Scalars, whole arrays, and most sections without gaps: a fast look.
     #[inline]
-    pub fn is_contiguous(self) -> bool {
+    pub fn is_whole(self) -> bool {
         let mut expected = self.element_bytes() as isize;
         for dimension in self.dimensions() {
             if dimension.stride != expected {
-                return self.is_thin();
+                return false;
             }
             expected = expected.wrapping_mul(dimension.extent);
         }
         true
     }
 
-    /// Only dimensions without elements, or with one, have other strides.
-    #[cold]
-    #[inline(never)]
-    fn is_thin(self) -> bool {
+    /// Has no gaps: only dimensions without elements, or with one, may have other strides.
+    pub fn is_contiguous(self) -> bool {
         let mut expected = self.element_bytes() as isize;
         for dimension in self.dimensions() {
             if dimension.extent == 0 {

@@ -35,6 +35,9 @@ extern "C" fn pmpi_allgather_c_f08ts_(sendbuf: Section, sendcount: In<i64>, send
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, comm: In<Int>, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_allgather_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, ierror);
+        }
         let sendbuf_as = match sendbuf.layout_or_copy(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         let recvbuf_as = match recvbuf.layout_or_copy(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
@@ -45,7 +48,7 @@ extern "C" fn pmpi_allgather_c_f08ts_(sendbuf: Section, sendcount: In<i64>, send
         pmpi_allgather_c_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, comm, ierror);
         recvbuf_copy.copy_back();
     }
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
         return with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
     }
     pmpi_allgather_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, ierror);
@@ -63,12 +66,15 @@ extern "C" fn pmpi_allgatherv_c_f08ts_(sendbuf: Section, sendcount: In<i64>, sen
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcounts: *const i64, displs: *const i64, recvtype: In<Int>, comm: In<Int>, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_allgatherv_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcounts, displs, recvtype, comm, ierror);
+        }
         let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
         let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
         pmpi_allgatherv_c_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcounts, displs, recvtype, comm, ierror);
         recvbuf_copy.copy_back();
     }
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
         return with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, ierror);
     }
     pmpi_allgatherv_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcounts, displs, recvtype, comm, ierror);
@@ -86,12 +92,15 @@ extern "C" fn pmpi_allreduce_c_f08ts_(sendbuf: Section, recvbuf: Section, count:
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(sendbuf: Section, recvbuf: Section, count: In<i64>, datatype: In<Int>, op: In<Int>, comm: In<Int>, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_allreduce_c_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, ierror);
+        }
         let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
         let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
         pmpi_allreduce_c_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, comm, ierror);
         recvbuf_copy.copy_back();
     }
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
         return with_gaps(sendbuf, recvbuf, count, datatype, op, comm, ierror);
     }
     pmpi_allreduce_c_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, ierror);
@@ -109,6 +118,9 @@ extern "C" fn pmpi_alltoall_c_f08ts_(sendbuf: Section, sendcount: In<i64>, sendt
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, comm: In<Int>, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_alltoall_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, ierror);
+        }
         let sendbuf_as = match sendbuf.layout_or_copy(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         let recvbuf_as = match recvbuf.layout_or_copy(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
@@ -119,7 +131,7 @@ extern "C" fn pmpi_alltoall_c_f08ts_(sendbuf: Section, sendcount: In<i64>, sendt
         pmpi_alltoall_c_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, comm, ierror);
         recvbuf_copy.copy_back();
     }
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
         return with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
     }
     pmpi_alltoall_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, ierror);
@@ -137,12 +149,15 @@ extern "C" fn pmpi_alltoallv_c_f08ts_(sendbuf: Section, sendcounts: *const i64, 
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(sendbuf: Section, sendcounts: *const i64, sdispls: *const i64, sendtype: In<Int>, recvbuf: Section, recvcounts: *const i64, rdispls: *const i64, recvtype: In<Int>, comm: In<Int>, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_alltoallv_c_(sendbuf.start(), sendcounts, sdispls, sendtype, recvbuf.start(), recvcounts, rdispls, recvtype, comm, ierror);
+        }
         let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
         let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
         pmpi_alltoallv_c_(sendbuf_copy.start(), sendcounts, sdispls, sendtype, recvbuf_copy.start(), recvcounts, rdispls, recvtype, comm, ierror);
         recvbuf_copy.copy_back();
     }
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
         return with_gaps(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, ierror);
     }
     pmpi_alltoallv_c_(sendbuf.start(), sendcounts, sdispls, sendtype, recvbuf.start(), recvcounts, rdispls, recvtype, comm, ierror);
@@ -162,12 +177,15 @@ extern "C" fn pmpi_alltoallw_c_f08ts_(sendbuf: Section, sendcounts: *const i64, 
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(sendbuf: Section, sendcounts: *const i64, sdispls: *const i64, sendtypes: Handles, recvbuf: Section, recvcounts: *const i64, rdispls: *const i64, recvtypes: Handles, comm: In<Int>, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_alltoallw_c_(sendbuf.start(), sendcounts, sdispls, sendtypes, recvbuf.start(), recvcounts, rdispls, recvtypes, comm, ierror);
+        }
         let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
         let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
         pmpi_alltoallw_c_(sendbuf_copy.start(), sendcounts, sdispls, sendtypes, recvbuf_copy.start(), recvcounts, rdispls, recvtypes, comm, ierror);
         recvbuf_copy.copy_back();
     }
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
         return with_gaps(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, ierror);
     }
     pmpi_alltoallw_c_(sendbuf.start(), sendcounts, sdispls, sendtypes, recvbuf.start(), recvcounts, rdispls, recvtypes, comm, ierror);
@@ -185,6 +203,9 @@ extern "C" fn pmpi_bcast_c_f08ts_(buffer: Section, count: In<i64>, datatype: In<
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(buffer: Section, count: In<i64>, datatype: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
+        if buffer.is_contiguous() {
+            return pmpi_bcast_c_(buffer.start(), count, datatype, root, comm, ierror);
+        }
         let buffer_as = match buffer.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buffer_as) = &buffer_as {
             return pmpi_bcast_c_(buffer.start(), buffer_as.count(), buffer_as.datatype(), root, comm, ierror);
@@ -193,7 +214,7 @@ extern "C" fn pmpi_bcast_c_f08ts_(buffer: Section, count: In<i64>, datatype: In<
         pmpi_bcast_c_(buffer_copy.start(), count, datatype, root, comm, ierror);
         buffer_copy.copy_back();
     }
-    if !(buffer.is_contiguous()) {
+    if !(buffer.is_whole()) {
         return with_gaps(buffer, count, datatype, root, comm, ierror);
     }
     pmpi_bcast_c_(buffer.start(), count, datatype, root, comm, ierror);
@@ -211,12 +232,15 @@ extern "C" fn pmpi_exscan_c_f08ts_(sendbuf: Section, recvbuf: Section, count: In
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(sendbuf: Section, recvbuf: Section, count: In<i64>, datatype: In<Int>, op: In<Int>, comm: In<Int>, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_exscan_c_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, ierror);
+        }
         let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
         let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
         pmpi_exscan_c_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, comm, ierror);
         recvbuf_copy.copy_back();
     }
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
         return with_gaps(sendbuf, recvbuf, count, datatype, op, comm, ierror);
     }
     pmpi_exscan_c_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, ierror);
@@ -234,6 +258,9 @@ extern "C" fn pmpi_gather_c_f08ts_(sendbuf: Section, sendcount: In<i64>, sendtyp
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_gather_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, ierror);
+        }
         let sendbuf_as = match sendbuf.layout_or_copy(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         let recvbuf_as = match recvbuf.layout_or_copy(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
@@ -244,7 +271,7 @@ extern "C" fn pmpi_gather_c_f08ts_(sendbuf: Section, sendcount: In<i64>, sendtyp
         pmpi_gather_c_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, root, comm, ierror);
         recvbuf_copy.copy_back();
     }
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
         return with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror);
     }
     pmpi_gather_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, ierror);
@@ -262,12 +289,15 @@ extern "C" fn pmpi_gatherv_c_f08ts_(sendbuf: Section, sendcount: In<i64>, sendty
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcounts: *const i64, displs: *const i64, recvtype: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_gatherv_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcounts, displs, recvtype, root, comm, ierror);
+        }
         let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
         let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
         pmpi_gatherv_c_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcounts, displs, recvtype, root, comm, ierror);
         recvbuf_copy.copy_back();
     }
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
         return with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, ierror);
     }
     pmpi_gatherv_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcounts, displs, recvtype, root, comm, ierror);
@@ -285,12 +315,15 @@ extern "C" fn pmpi_reduce_c_f08ts_(sendbuf: Section, recvbuf: Section, count: In
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(sendbuf: Section, recvbuf: Section, count: In<i64>, datatype: In<Int>, op: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_reduce_c_(sendbuf.start(), recvbuf.start(), count, datatype, op, root, comm, ierror);
+        }
         let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
         let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
         pmpi_reduce_c_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, root, comm, ierror);
         recvbuf_copy.copy_back();
     }
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
         return with_gaps(sendbuf, recvbuf, count, datatype, op, root, comm, ierror);
     }
     pmpi_reduce_c_(sendbuf.start(), recvbuf.start(), count, datatype, op, root, comm, ierror);
@@ -308,12 +341,15 @@ extern "C" fn pmpi_reduce_local_c_f08ts_(inbuf: Section, inoutbuf: Section, coun
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(inbuf: Section, inoutbuf: Section, count: In<i64>, datatype: In<Int>, op: In<Int>, ierror: Ierror) {
+        if inbuf.is_contiguous() && inoutbuf.is_contiguous() {
+            return pmpi_reduce_local_c_(inbuf.start(), inoutbuf.start(), count, datatype, op, ierror);
+        }
         let Some(inbuf_copy) = Copied::of(inbuf) else { return ierror.set(NO_MEM) };
         let Some(inoutbuf_copy) = Copied::of(inoutbuf) else { return ierror.set(NO_MEM) };
         pmpi_reduce_local_c_(inbuf_copy.start(), inoutbuf_copy.start(), count, datatype, op, ierror);
         inoutbuf_copy.copy_back();
     }
-    if !(inbuf.is_contiguous() && inoutbuf.is_contiguous()) {
+    if !(inbuf.is_whole() && inoutbuf.is_whole()) {
         return with_gaps(inbuf, inoutbuf, count, datatype, op, ierror);
     }
     pmpi_reduce_local_c_(inbuf.start(), inoutbuf.start(), count, datatype, op, ierror);
@@ -331,12 +367,15 @@ extern "C" fn pmpi_reduce_scatter_c_f08ts_(sendbuf: Section, recvbuf: Section, r
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(sendbuf: Section, recvbuf: Section, recvcounts: *const i64, datatype: In<Int>, op: In<Int>, comm: In<Int>, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_reduce_scatter_c_(sendbuf.start(), recvbuf.start(), recvcounts, datatype, op, comm, ierror);
+        }
         let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
         let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
         pmpi_reduce_scatter_c_(sendbuf_copy.start(), recvbuf_copy.start(), recvcounts, datatype, op, comm, ierror);
         recvbuf_copy.copy_back();
     }
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
         return with_gaps(sendbuf, recvbuf, recvcounts, datatype, op, comm, ierror);
     }
     pmpi_reduce_scatter_c_(sendbuf.start(), recvbuf.start(), recvcounts, datatype, op, comm, ierror);
@@ -354,12 +393,15 @@ extern "C" fn pmpi_reduce_scatter_block_c_f08ts_(sendbuf: Section, recvbuf: Sect
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(sendbuf: Section, recvbuf: Section, recvcount: In<i64>, datatype: In<Int>, op: In<Int>, comm: In<Int>, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_reduce_scatter_block_c_(sendbuf.start(), recvbuf.start(), recvcount, datatype, op, comm, ierror);
+        }
         let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
         let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
         pmpi_reduce_scatter_block_c_(sendbuf_copy.start(), recvbuf_copy.start(), recvcount, datatype, op, comm, ierror);
         recvbuf_copy.copy_back();
     }
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
         return with_gaps(sendbuf, recvbuf, recvcount, datatype, op, comm, ierror);
     }
     pmpi_reduce_scatter_block_c_(sendbuf.start(), recvbuf.start(), recvcount, datatype, op, comm, ierror);
@@ -377,12 +419,15 @@ extern "C" fn pmpi_scan_c_f08ts_(sendbuf: Section, recvbuf: Section, count: In<i
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(sendbuf: Section, recvbuf: Section, count: In<i64>, datatype: In<Int>, op: In<Int>, comm: In<Int>, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_scan_c_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, ierror);
+        }
         let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
         let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
         pmpi_scan_c_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, comm, ierror);
         recvbuf_copy.copy_back();
     }
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
         return with_gaps(sendbuf, recvbuf, count, datatype, op, comm, ierror);
     }
     pmpi_scan_c_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, ierror);
@@ -400,6 +445,9 @@ extern "C" fn pmpi_scatter_c_f08ts_(sendbuf: Section, sendcount: In<i64>, sendty
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_scatter_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, ierror);
+        }
         let sendbuf_as = match sendbuf.layout_or_copy(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         let recvbuf_as = match recvbuf.layout_or_copy(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
@@ -410,7 +458,7 @@ extern "C" fn pmpi_scatter_c_f08ts_(sendbuf: Section, sendcount: In<i64>, sendty
         pmpi_scatter_c_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, root, comm, ierror);
         recvbuf_copy.copy_back();
     }
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
         return with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror);
     }
     pmpi_scatter_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, ierror);
@@ -428,12 +476,15 @@ extern "C" fn pmpi_scatterv_c_f08ts_(sendbuf: Section, sendcounts: *const i64, d
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(sendbuf: Section, sendcounts: *const i64, displs: *const i64, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_scatterv_c_(sendbuf.start(), sendcounts, displs, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, ierror);
+        }
         let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
         let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
         pmpi_scatterv_c_(sendbuf_copy.start(), sendcounts, displs, sendtype, recvbuf_copy.start(), recvcount, recvtype, root, comm, ierror);
         recvbuf_copy.copy_back();
     }
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
         return with_gaps(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror);
     }
     pmpi_scatterv_c_(sendbuf.start(), sendcounts, displs, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, ierror);

@@ -135,6 +135,9 @@ extern "C" fn pmpi_file_iread_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, 
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_iread_(fh, buf.start(), count, datatype, request, ierror);
+        }
         let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_iread_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
@@ -145,7 +148,7 @@ extern "C" fn pmpi_file_iread_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, 
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(fh, buf, count, datatype, request, ierror);
     }
     pmpi_file_iread_(fh, buf.start(), count, datatype, request, ierror);
@@ -166,6 +169,9 @@ extern "C" fn pmpi_file_iread_all_f08ts_(fh: In<Int>, buf: Section, count: In<In
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_iread_all_(fh, buf.start(), count, datatype, request, ierror);
+        }
         let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_iread_all_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
@@ -176,7 +182,7 @@ extern "C" fn pmpi_file_iread_all_f08ts_(fh: In<Int>, buf: Section, count: In<In
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(fh, buf, count, datatype, request, ierror);
     }
     pmpi_file_iread_all_(fh, buf.start(), count, datatype, request, ierror);
@@ -197,6 +203,9 @@ extern "C" fn pmpi_file_iwrite_f08ts_(fh: In<Int>, buf: Section, count: In<Int>,
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_iwrite_(fh, buf.start(), count, datatype, request, ierror);
+        }
         let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_iwrite_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
@@ -207,7 +216,7 @@ extern "C" fn pmpi_file_iwrite_f08ts_(fh: In<Int>, buf: Section, count: In<Int>,
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(fh, buf, count, datatype, request, ierror);
     }
     pmpi_file_iwrite_(fh, buf.start(), count, datatype, request, ierror);
@@ -228,6 +237,9 @@ extern "C" fn pmpi_file_iwrite_all_f08ts_(fh: In<Int>, buf: Section, count: In<I
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_iwrite_all_(fh, buf.start(), count, datatype, request, ierror);
+        }
         let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_iwrite_all_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
@@ -238,7 +250,7 @@ extern "C" fn pmpi_file_iwrite_all_f08ts_(fh: In<Int>, buf: Section, count: In<I
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(fh, buf, count, datatype, request, ierror);
     }
     pmpi_file_iwrite_all_(fh, buf.start(), count, datatype, request, ierror);
@@ -272,6 +284,9 @@ extern "C" fn pmpi_file_read_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, d
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_read_(fh, buf.start(), count, datatype, status, ierror);
+        }
         let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_read_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
@@ -280,7 +295,7 @@ extern "C" fn pmpi_file_read_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, d
         pmpi_file_read_(fh, buf_copy.start(), count, datatype, status, ierror);
         buf_copy.copy_back();
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(fh, buf, count, datatype, status, ierror);
     }
     pmpi_file_read_(fh, buf.start(), count, datatype, status, ierror);
@@ -298,6 +313,9 @@ extern "C" fn pmpi_file_read_all_f08ts_(fh: In<Int>, buf: Section, count: In<Int
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_read_all_(fh, buf.start(), count, datatype, status, ierror);
+        }
         let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_read_all_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
@@ -306,7 +324,7 @@ extern "C" fn pmpi_file_read_all_f08ts_(fh: In<Int>, buf: Section, count: In<Int
         pmpi_file_read_all_(fh, buf_copy.start(), count, datatype, status, ierror);
         buf_copy.copy_back();
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(fh, buf, count, datatype, status, ierror);
     }
     pmpi_file_read_all_(fh, buf.start(), count, datatype, status, ierror);
@@ -324,13 +342,16 @@ extern "C" fn pmpi_file_read_all_begin_f08ts_(fh: In<Int>, buf: Section, count: 
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_read_all_begin_(fh, buf.start(), count, datatype, ierror);
+        }
         let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_read_all_begin_(fh, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
         }
         ierror.set(refuse_section());
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(fh, buf, count, datatype, ierror);
     }
     pmpi_file_read_all_begin_(fh, buf.start(), count, datatype, ierror);
@@ -397,6 +418,9 @@ extern "C" fn pmpi_file_write_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, 
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_write_(fh, buf.start(), count, datatype, status, ierror);
+        }
         let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_write_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
@@ -404,7 +428,7 @@ extern "C" fn pmpi_file_write_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, 
         let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
         pmpi_file_write_(fh, buf_copy.start(), count, datatype, status, ierror);
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(fh, buf, count, datatype, status, ierror);
     }
     pmpi_file_write_(fh, buf.start(), count, datatype, status, ierror);
@@ -422,6 +446,9 @@ extern "C" fn pmpi_file_write_all_f08ts_(fh: In<Int>, buf: Section, count: In<In
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_write_all_(fh, buf.start(), count, datatype, status, ierror);
+        }
         let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_write_all_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
@@ -429,7 +456,7 @@ extern "C" fn pmpi_file_write_all_f08ts_(fh: In<Int>, buf: Section, count: In<In
         let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
         pmpi_file_write_all_(fh, buf_copy.start(), count, datatype, status, ierror);
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(fh, buf, count, datatype, status, ierror);
     }
     pmpi_file_write_all_(fh, buf.start(), count, datatype, status, ierror);
@@ -447,13 +474,16 @@ extern "C" fn pmpi_file_write_all_begin_f08ts_(fh: In<Int>, buf: Section, count:
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_write_all_begin_(fh, buf.start(), count, datatype, ierror);
+        }
         let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_write_all_begin_(fh, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
         }
         ierror.set(refuse_section());
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(fh, buf, count, datatype, ierror);
     }
     pmpi_file_write_all_begin_(fh, buf.start(), count, datatype, ierror);

@@ -38,6 +38,9 @@ extern "C" fn pmpi_file_iread_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_iread_c_(fh, buf.start(), count, datatype, request, ierror);
+        }
         let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_iread_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
@@ -48,7 +51,7 @@ extern "C" fn pmpi_file_iread_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(fh, buf, count, datatype, request, ierror);
     }
     pmpi_file_iread_c_(fh, buf.start(), count, datatype, request, ierror);
@@ -69,6 +72,9 @@ extern "C" fn pmpi_file_iread_all_c_f08ts_(fh: In<Int>, buf: Section, count: In<
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_iread_all_c_(fh, buf.start(), count, datatype, request, ierror);
+        }
         let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_iread_all_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
@@ -79,7 +85,7 @@ extern "C" fn pmpi_file_iread_all_c_f08ts_(fh: In<Int>, buf: Section, count: In<
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(fh, buf, count, datatype, request, ierror);
     }
     pmpi_file_iread_all_c_(fh, buf.start(), count, datatype, request, ierror);
@@ -100,6 +106,9 @@ extern "C" fn pmpi_file_iwrite_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_iwrite_c_(fh, buf.start(), count, datatype, request, ierror);
+        }
         let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_iwrite_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
@@ -110,7 +119,7 @@ extern "C" fn pmpi_file_iwrite_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(fh, buf, count, datatype, request, ierror);
     }
     pmpi_file_iwrite_c_(fh, buf.start(), count, datatype, request, ierror);
@@ -131,6 +140,9 @@ extern "C" fn pmpi_file_iwrite_all_c_f08ts_(fh: In<Int>, buf: Section, count: In
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_iwrite_all_c_(fh, buf.start(), count, datatype, request, ierror);
+        }
         let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_iwrite_all_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
@@ -141,7 +153,7 @@ extern "C" fn pmpi_file_iwrite_all_c_f08ts_(fh: In<Int>, buf: Section, count: In
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(fh, buf, count, datatype, request, ierror);
     }
     pmpi_file_iwrite_all_c_(fh, buf.start(), count, datatype, request, ierror);
@@ -159,6 +171,9 @@ extern "C" fn pmpi_file_read_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>,
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_read_c_(fh, buf.start(), count, datatype, status, ierror);
+        }
         let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_read_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
@@ -167,7 +182,7 @@ extern "C" fn pmpi_file_read_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>,
         pmpi_file_read_c_(fh, buf_copy.start(), count, datatype, status, ierror);
         buf_copy.copy_back();
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(fh, buf, count, datatype, status, ierror);
     }
     pmpi_file_read_c_(fh, buf.start(), count, datatype, status, ierror);
@@ -185,6 +200,9 @@ extern "C" fn pmpi_file_read_all_c_f08ts_(fh: In<Int>, buf: Section, count: In<i
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_read_all_c_(fh, buf.start(), count, datatype, status, ierror);
+        }
         let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_read_all_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
@@ -193,7 +211,7 @@ extern "C" fn pmpi_file_read_all_c_f08ts_(fh: In<Int>, buf: Section, count: In<i
         pmpi_file_read_all_c_(fh, buf_copy.start(), count, datatype, status, ierror);
         buf_copy.copy_back();
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(fh, buf, count, datatype, status, ierror);
     }
     pmpi_file_read_all_c_(fh, buf.start(), count, datatype, status, ierror);
@@ -211,13 +229,16 @@ extern "C" fn pmpi_file_read_all_begin_c_f08ts_(fh: In<Int>, buf: Section, count
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_read_all_begin_c_(fh, buf.start(), count, datatype, ierror);
+        }
         let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_read_all_begin_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
         }
         ierror.set(refuse_section());
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(fh, buf, count, datatype, ierror);
     }
     pmpi_file_read_all_begin_c_(fh, buf.start(), count, datatype, ierror);
@@ -235,6 +256,9 @@ extern "C" fn pmpi_file_write_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_write_c_(fh, buf.start(), count, datatype, status, ierror);
+        }
         let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_write_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
@@ -242,7 +266,7 @@ extern "C" fn pmpi_file_write_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>
         let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
         pmpi_file_write_c_(fh, buf_copy.start(), count, datatype, status, ierror);
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(fh, buf, count, datatype, status, ierror);
     }
     pmpi_file_write_c_(fh, buf.start(), count, datatype, status, ierror);
@@ -260,6 +284,9 @@ extern "C" fn pmpi_file_write_all_c_f08ts_(fh: In<Int>, buf: Section, count: In<
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_write_all_c_(fh, buf.start(), count, datatype, status, ierror);
+        }
         let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_write_all_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
@@ -267,7 +294,7 @@ extern "C" fn pmpi_file_write_all_c_f08ts_(fh: In<Int>, buf: Section, count: In<
         let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
         pmpi_file_write_all_c_(fh, buf_copy.start(), count, datatype, status, ierror);
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(fh, buf, count, datatype, status, ierror);
     }
     pmpi_file_write_all_c_(fh, buf.start(), count, datatype, status, ierror);
@@ -285,13 +312,16 @@ extern "C" fn pmpi_file_write_all_begin_c_f08ts_(fh: In<Int>, buf: Section, coun
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_write_all_begin_c_(fh, buf.start(), count, datatype, ierror);
+        }
         let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_write_all_begin_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
         }
         ierror.set(refuse_section());
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(fh, buf, count, datatype, ierror);
     }
     pmpi_file_write_all_begin_c_(fh, buf.start(), count, datatype, ierror);

@@ -33,6 +33,9 @@ extern "C" fn pmpi_file_iread_at_f08ts_(fh: In<Int>, offset: In<i64>, buf: Secti
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_iread_at_(fh, offset, buf.start(), count, datatype, request, ierror);
+        }
         let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_iread_at_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
@@ -43,7 +46,7 @@ extern "C" fn pmpi_file_iread_at_f08ts_(fh: In<Int>, offset: In<i64>, buf: Secti
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(fh, offset, buf, count, datatype, request, ierror);
     }
     pmpi_file_iread_at_(fh, offset, buf.start(), count, datatype, request, ierror);
@@ -64,6 +67,9 @@ extern "C" fn pmpi_file_iread_at_all_f08ts_(fh: In<Int>, offset: In<i64>, buf: S
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_iread_at_all_(fh, offset, buf.start(), count, datatype, request, ierror);
+        }
         let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_iread_at_all_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
@@ -74,7 +80,7 @@ extern "C" fn pmpi_file_iread_at_all_f08ts_(fh: In<Int>, offset: In<i64>, buf: S
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(fh, offset, buf, count, datatype, request, ierror);
     }
     pmpi_file_iread_at_all_(fh, offset, buf.start(), count, datatype, request, ierror);
@@ -95,6 +101,9 @@ extern "C" fn pmpi_file_iwrite_at_f08ts_(fh: In<Int>, offset: In<i64>, buf: Sect
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_iwrite_at_(fh, offset, buf.start(), count, datatype, request, ierror);
+        }
         let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_iwrite_at_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
@@ -105,7 +114,7 @@ extern "C" fn pmpi_file_iwrite_at_f08ts_(fh: In<Int>, offset: In<i64>, buf: Sect
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(fh, offset, buf, count, datatype, request, ierror);
     }
     pmpi_file_iwrite_at_(fh, offset, buf.start(), count, datatype, request, ierror);
@@ -126,6 +135,9 @@ extern "C" fn pmpi_file_iwrite_at_all_f08ts_(fh: In<Int>, offset: In<i64>, buf: 
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_iwrite_at_all_(fh, offset, buf.start(), count, datatype, request, ierror);
+        }
         let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_iwrite_at_all_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
@@ -136,7 +148,7 @@ extern "C" fn pmpi_file_iwrite_at_all_f08ts_(fh: In<Int>, offset: In<i64>, buf: 
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(fh, offset, buf, count, datatype, request, ierror);
     }
     pmpi_file_iwrite_at_all_(fh, offset, buf.start(), count, datatype, request, ierror);
@@ -154,6 +166,9 @@ extern "C" fn pmpi_file_read_at_f08ts_(fh: In<Int>, offset: In<i64>, buf: Sectio
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_read_at_(fh, offset, buf.start(), count, datatype, status, ierror);
+        }
         let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_read_at_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
@@ -162,7 +177,7 @@ extern "C" fn pmpi_file_read_at_f08ts_(fh: In<Int>, offset: In<i64>, buf: Sectio
         pmpi_file_read_at_(fh, offset, buf_copy.start(), count, datatype, status, ierror);
         buf_copy.copy_back();
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(fh, offset, buf, count, datatype, status, ierror);
     }
     pmpi_file_read_at_(fh, offset, buf.start(), count, datatype, status, ierror);
@@ -180,6 +195,9 @@ extern "C" fn pmpi_file_read_at_all_f08ts_(fh: In<Int>, offset: In<i64>, buf: Se
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_read_at_all_(fh, offset, buf.start(), count, datatype, status, ierror);
+        }
         let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_read_at_all_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
@@ -188,7 +206,7 @@ extern "C" fn pmpi_file_read_at_all_f08ts_(fh: In<Int>, offset: In<i64>, buf: Se
         pmpi_file_read_at_all_(fh, offset, buf_copy.start(), count, datatype, status, ierror);
         buf_copy.copy_back();
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(fh, offset, buf, count, datatype, status, ierror);
     }
     pmpi_file_read_at_all_(fh, offset, buf.start(), count, datatype, status, ierror);
@@ -206,13 +224,16 @@ extern "C" fn pmpi_file_read_at_all_begin_f08ts_(fh: In<Int>, offset: In<i64>, b
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_read_at_all_begin_(fh, offset, buf.start(), count, datatype, ierror);
+        }
         let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_read_at_all_begin_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
         }
         ierror.set(refuse_section());
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(fh, offset, buf, count, datatype, ierror);
     }
     pmpi_file_read_at_all_begin_(fh, offset, buf.start(), count, datatype, ierror);
@@ -242,6 +263,9 @@ extern "C" fn pmpi_file_write_at_f08ts_(fh: In<Int>, offset: In<i64>, buf: Secti
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_write_at_(fh, offset, buf.start(), count, datatype, status, ierror);
+        }
         let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_write_at_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
@@ -249,7 +273,7 @@ extern "C" fn pmpi_file_write_at_f08ts_(fh: In<Int>, offset: In<i64>, buf: Secti
         let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
         pmpi_file_write_at_(fh, offset, buf_copy.start(), count, datatype, status, ierror);
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(fh, offset, buf, count, datatype, status, ierror);
     }
     pmpi_file_write_at_(fh, offset, buf.start(), count, datatype, status, ierror);
@@ -267,6 +291,9 @@ extern "C" fn pmpi_file_write_at_all_f08ts_(fh: In<Int>, offset: In<i64>, buf: S
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_write_at_all_(fh, offset, buf.start(), count, datatype, status, ierror);
+        }
         let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_write_at_all_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
@@ -274,7 +301,7 @@ extern "C" fn pmpi_file_write_at_all_f08ts_(fh: In<Int>, offset: In<i64>, buf: S
         let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
         pmpi_file_write_at_all_(fh, offset, buf_copy.start(), count, datatype, status, ierror);
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(fh, offset, buf, count, datatype, status, ierror);
     }
     pmpi_file_write_at_all_(fh, offset, buf.start(), count, datatype, status, ierror);
@@ -292,13 +319,16 @@ extern "C" fn pmpi_file_write_at_all_begin_f08ts_(fh: In<Int>, offset: In<i64>, 
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_write_at_all_begin_(fh, offset, buf.start(), count, datatype, ierror);
+        }
         let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_write_at_all_begin_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
         }
         ierror.set(refuse_section());
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(fh, offset, buf, count, datatype, ierror);
     }
     pmpi_file_write_at_all_begin_(fh, offset, buf.start(), count, datatype, ierror);

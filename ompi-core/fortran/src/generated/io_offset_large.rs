@@ -31,6 +31,9 @@ extern "C" fn pmpi_file_iread_at_c_f08ts_(fh: In<Int>, offset: In<i64>, buf: Sec
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_iread_at_c_(fh, offset, buf.start(), count, datatype, request, ierror);
+        }
         let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_iread_at_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
@@ -41,7 +44,7 @@ extern "C" fn pmpi_file_iread_at_c_f08ts_(fh: In<Int>, offset: In<i64>, buf: Sec
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(fh, offset, buf, count, datatype, request, ierror);
     }
     pmpi_file_iread_at_c_(fh, offset, buf.start(), count, datatype, request, ierror);
@@ -62,6 +65,9 @@ extern "C" fn pmpi_file_iread_at_all_c_f08ts_(fh: In<Int>, offset: In<i64>, buf:
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_iread_at_all_c_(fh, offset, buf.start(), count, datatype, request, ierror);
+        }
         let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_iread_at_all_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
@@ -72,7 +78,7 @@ extern "C" fn pmpi_file_iread_at_all_c_f08ts_(fh: In<Int>, offset: In<i64>, buf:
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(fh, offset, buf, count, datatype, request, ierror);
     }
     pmpi_file_iread_at_all_c_(fh, offset, buf.start(), count, datatype, request, ierror);
@@ -93,6 +99,9 @@ extern "C" fn pmpi_file_iwrite_at_c_f08ts_(fh: In<Int>, offset: In<i64>, buf: Se
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_iwrite_at_c_(fh, offset, buf.start(), count, datatype, request, ierror);
+        }
         let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_iwrite_at_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
@@ -103,7 +112,7 @@ extern "C" fn pmpi_file_iwrite_at_c_f08ts_(fh: In<Int>, offset: In<i64>, buf: Se
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(fh, offset, buf, count, datatype, request, ierror);
     }
     pmpi_file_iwrite_at_c_(fh, offset, buf.start(), count, datatype, request, ierror);
@@ -124,6 +133,9 @@ extern "C" fn pmpi_file_iwrite_at_all_c_f08ts_(fh: In<Int>, offset: In<i64>, buf
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_iwrite_at_all_c_(fh, offset, buf.start(), count, datatype, request, ierror);
+        }
         let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_iwrite_at_all_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
@@ -134,7 +146,7 @@ extern "C" fn pmpi_file_iwrite_at_all_c_f08ts_(fh: In<Int>, offset: In<i64>, buf
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(fh, offset, buf, count, datatype, request, ierror);
     }
     pmpi_file_iwrite_at_all_c_(fh, offset, buf.start(), count, datatype, request, ierror);
@@ -152,6 +164,9 @@ extern "C" fn pmpi_file_read_at_c_f08ts_(fh: In<Int>, offset: In<i64>, buf: Sect
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_read_at_c_(fh, offset, buf.start(), count, datatype, status, ierror);
+        }
         let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_read_at_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
@@ -160,7 +175,7 @@ extern "C" fn pmpi_file_read_at_c_f08ts_(fh: In<Int>, offset: In<i64>, buf: Sect
         pmpi_file_read_at_c_(fh, offset, buf_copy.start(), count, datatype, status, ierror);
         buf_copy.copy_back();
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(fh, offset, buf, count, datatype, status, ierror);
     }
     pmpi_file_read_at_c_(fh, offset, buf.start(), count, datatype, status, ierror);
@@ -178,6 +193,9 @@ extern "C" fn pmpi_file_read_at_all_c_f08ts_(fh: In<Int>, offset: In<i64>, buf: 
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_read_at_all_c_(fh, offset, buf.start(), count, datatype, status, ierror);
+        }
         let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_read_at_all_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
@@ -186,7 +204,7 @@ extern "C" fn pmpi_file_read_at_all_c_f08ts_(fh: In<Int>, offset: In<i64>, buf: 
         pmpi_file_read_at_all_c_(fh, offset, buf_copy.start(), count, datatype, status, ierror);
         buf_copy.copy_back();
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(fh, offset, buf, count, datatype, status, ierror);
     }
     pmpi_file_read_at_all_c_(fh, offset, buf.start(), count, datatype, status, ierror);
@@ -204,13 +222,16 @@ extern "C" fn pmpi_file_read_at_all_begin_c_f08ts_(fh: In<Int>, offset: In<i64>,
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_read_at_all_begin_c_(fh, offset, buf.start(), count, datatype, ierror);
+        }
         let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_read_at_all_begin_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
         }
         ierror.set(refuse_section());
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(fh, offset, buf, count, datatype, ierror);
     }
     pmpi_file_read_at_all_begin_c_(fh, offset, buf.start(), count, datatype, ierror);
@@ -228,6 +249,9 @@ extern "C" fn pmpi_file_write_at_c_f08ts_(fh: In<Int>, offset: In<i64>, buf: Sec
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_write_at_c_(fh, offset, buf.start(), count, datatype, status, ierror);
+        }
         let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_write_at_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
@@ -235,7 +259,7 @@ extern "C" fn pmpi_file_write_at_c_f08ts_(fh: In<Int>, offset: In<i64>, buf: Sec
         let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
         pmpi_file_write_at_c_(fh, offset, buf_copy.start(), count, datatype, status, ierror);
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(fh, offset, buf, count, datatype, status, ierror);
     }
     pmpi_file_write_at_c_(fh, offset, buf.start(), count, datatype, status, ierror);
@@ -253,6 +277,9 @@ extern "C" fn pmpi_file_write_at_all_c_f08ts_(fh: In<Int>, offset: In<i64>, buf:
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_write_at_all_c_(fh, offset, buf.start(), count, datatype, status, ierror);
+        }
         let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_write_at_all_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
@@ -260,7 +287,7 @@ extern "C" fn pmpi_file_write_at_all_c_f08ts_(fh: In<Int>, offset: In<i64>, buf:
         let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
         pmpi_file_write_at_all_c_(fh, offset, buf_copy.start(), count, datatype, status, ierror);
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(fh, offset, buf, count, datatype, status, ierror);
     }
     pmpi_file_write_at_all_c_(fh, offset, buf.start(), count, datatype, status, ierror);
@@ -278,13 +305,16 @@ extern "C" fn pmpi_file_write_at_all_begin_c_f08ts_(fh: In<Int>, offset: In<i64>
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_write_at_all_begin_c_(fh, offset, buf.start(), count, datatype, ierror);
+        }
         let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_write_at_all_begin_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
         }
         ierror.set(refuse_section());
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(fh, offset, buf, count, datatype, ierror);
     }
     pmpi_file_write_at_all_begin_c_(fh, offset, buf.start(), count, datatype, ierror);

@@ -39,6 +39,9 @@ extern "C" fn pmpi_file_iread_shared_f08ts_(fh: In<Int>, buf: Section, count: In
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_iread_shared_(fh, buf.start(), count, datatype, request, ierror);
+        }
         let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_iread_shared_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
@@ -49,7 +52,7 @@ extern "C" fn pmpi_file_iread_shared_f08ts_(fh: In<Int>, buf: Section, count: In
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(fh, buf, count, datatype, request, ierror);
     }
     pmpi_file_iread_shared_(fh, buf.start(), count, datatype, request, ierror);
@@ -70,6 +73,9 @@ extern "C" fn pmpi_file_iwrite_shared_f08ts_(fh: In<Int>, buf: Section, count: I
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_iwrite_shared_(fh, buf.start(), count, datatype, request, ierror);
+        }
         let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_iwrite_shared_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
@@ -80,7 +86,7 @@ extern "C" fn pmpi_file_iwrite_shared_f08ts_(fh: In<Int>, buf: Section, count: I
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(fh, buf, count, datatype, request, ierror);
     }
     pmpi_file_iwrite_shared_(fh, buf.start(), count, datatype, request, ierror);
@@ -98,6 +104,9 @@ extern "C" fn pmpi_file_read_ordered_f08ts_(fh: In<Int>, buf: Section, count: In
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_read_ordered_(fh, buf.start(), count, datatype, status, ierror);
+        }
         let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_read_ordered_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
@@ -106,7 +115,7 @@ extern "C" fn pmpi_file_read_ordered_f08ts_(fh: In<Int>, buf: Section, count: In
         pmpi_file_read_ordered_(fh, buf_copy.start(), count, datatype, status, ierror);
         buf_copy.copy_back();
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(fh, buf, count, datatype, status, ierror);
     }
     pmpi_file_read_ordered_(fh, buf.start(), count, datatype, status, ierror);
@@ -124,13 +133,16 @@ extern "C" fn pmpi_file_read_ordered_begin_f08ts_(fh: In<Int>, buf: Section, cou
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_read_ordered_begin_(fh, buf.start(), count, datatype, ierror);
+        }
         let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_read_ordered_begin_(fh, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
         }
         ierror.set(refuse_section());
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(fh, buf, count, datatype, ierror);
     }
     pmpi_file_read_ordered_begin_(fh, buf.start(), count, datatype, ierror);
@@ -160,6 +172,9 @@ extern "C" fn pmpi_file_read_shared_f08ts_(fh: In<Int>, buf: Section, count: In<
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_read_shared_(fh, buf.start(), count, datatype, status, ierror);
+        }
         let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_read_shared_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
@@ -168,7 +183,7 @@ extern "C" fn pmpi_file_read_shared_f08ts_(fh: In<Int>, buf: Section, count: In<
         pmpi_file_read_shared_(fh, buf_copy.start(), count, datatype, status, ierror);
         buf_copy.copy_back();
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(fh, buf, count, datatype, status, ierror);
     }
     pmpi_file_read_shared_(fh, buf.start(), count, datatype, status, ierror);
@@ -192,6 +207,9 @@ extern "C" fn pmpi_file_write_ordered_f08ts_(fh: In<Int>, buf: Section, count: I
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_write_ordered_(fh, buf.start(), count, datatype, status, ierror);
+        }
         let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_write_ordered_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
@@ -199,7 +217,7 @@ extern "C" fn pmpi_file_write_ordered_f08ts_(fh: In<Int>, buf: Section, count: I
         let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
         pmpi_file_write_ordered_(fh, buf_copy.start(), count, datatype, status, ierror);
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(fh, buf, count, datatype, status, ierror);
     }
     pmpi_file_write_ordered_(fh, buf.start(), count, datatype, status, ierror);
@@ -217,13 +235,16 @@ extern "C" fn pmpi_file_write_ordered_begin_f08ts_(fh: In<Int>, buf: Section, co
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_write_ordered_begin_(fh, buf.start(), count, datatype, ierror);
+        }
         let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_write_ordered_begin_(fh, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
         }
         ierror.set(refuse_section());
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(fh, buf, count, datatype, ierror);
     }
     pmpi_file_write_ordered_begin_(fh, buf.start(), count, datatype, ierror);
@@ -253,6 +274,9 @@ extern "C" fn pmpi_file_write_shared_f08ts_(fh: In<Int>, buf: Section, count: In
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_write_shared_(fh, buf.start(), count, datatype, status, ierror);
+        }
         let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_write_shared_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
@@ -260,7 +284,7 @@ extern "C" fn pmpi_file_write_shared_f08ts_(fh: In<Int>, buf: Section, count: In
         let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
         pmpi_file_write_shared_(fh, buf_copy.start(), count, datatype, status, ierror);
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(fh, buf, count, datatype, status, ierror);
     }
     pmpi_file_write_shared_(fh, buf.start(), count, datatype, status, ierror);

@@ -29,6 +29,9 @@ extern "C" fn pmpi_file_iread_shared_c_f08ts_(fh: In<Int>, buf: Section, count: 
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_iread_shared_c_(fh, buf.start(), count, datatype, request, ierror);
+        }
         let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_iread_shared_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
@@ -39,7 +42,7 @@ extern "C" fn pmpi_file_iread_shared_c_f08ts_(fh: In<Int>, buf: Section, count: 
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(fh, buf, count, datatype, request, ierror);
     }
     pmpi_file_iread_shared_c_(fh, buf.start(), count, datatype, request, ierror);
@@ -60,6 +63,9 @@ extern "C" fn pmpi_file_iwrite_shared_c_f08ts_(fh: In<Int>, buf: Section, count:
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_iwrite_shared_c_(fh, buf.start(), count, datatype, request, ierror);
+        }
         let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_iwrite_shared_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
@@ -70,7 +76,7 @@ extern "C" fn pmpi_file_iwrite_shared_c_f08ts_(fh: In<Int>, buf: Section, count:
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(fh, buf, count, datatype, request, ierror);
     }
     pmpi_file_iwrite_shared_c_(fh, buf.start(), count, datatype, request, ierror);
@@ -88,6 +94,9 @@ extern "C" fn pmpi_file_read_ordered_c_f08ts_(fh: In<Int>, buf: Section, count: 
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_read_ordered_c_(fh, buf.start(), count, datatype, status, ierror);
+        }
         let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_read_ordered_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
@@ -96,7 +105,7 @@ extern "C" fn pmpi_file_read_ordered_c_f08ts_(fh: In<Int>, buf: Section, count: 
         pmpi_file_read_ordered_c_(fh, buf_copy.start(), count, datatype, status, ierror);
         buf_copy.copy_back();
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(fh, buf, count, datatype, status, ierror);
     }
     pmpi_file_read_ordered_c_(fh, buf.start(), count, datatype, status, ierror);
@@ -114,13 +123,16 @@ extern "C" fn pmpi_file_read_ordered_begin_c_f08ts_(fh: In<Int>, buf: Section, c
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_read_ordered_begin_c_(fh, buf.start(), count, datatype, ierror);
+        }
         let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_read_ordered_begin_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
         }
         ierror.set(refuse_section());
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(fh, buf, count, datatype, ierror);
     }
     pmpi_file_read_ordered_begin_c_(fh, buf.start(), count, datatype, ierror);
@@ -138,6 +150,9 @@ extern "C" fn pmpi_file_read_shared_c_f08ts_(fh: In<Int>, buf: Section, count: I
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_read_shared_c_(fh, buf.start(), count, datatype, status, ierror);
+        }
         let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_read_shared_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
@@ -146,7 +161,7 @@ extern "C" fn pmpi_file_read_shared_c_f08ts_(fh: In<Int>, buf: Section, count: I
         pmpi_file_read_shared_c_(fh, buf_copy.start(), count, datatype, status, ierror);
         buf_copy.copy_back();
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(fh, buf, count, datatype, status, ierror);
     }
     pmpi_file_read_shared_c_(fh, buf.start(), count, datatype, status, ierror);
@@ -164,6 +179,9 @@ extern "C" fn pmpi_file_write_ordered_c_f08ts_(fh: In<Int>, buf: Section, count:
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_write_ordered_c_(fh, buf.start(), count, datatype, status, ierror);
+        }
         let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_write_ordered_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
@@ -171,7 +189,7 @@ extern "C" fn pmpi_file_write_ordered_c_f08ts_(fh: In<Int>, buf: Section, count:
         let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
         pmpi_file_write_ordered_c_(fh, buf_copy.start(), count, datatype, status, ierror);
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(fh, buf, count, datatype, status, ierror);
     }
     pmpi_file_write_ordered_c_(fh, buf.start(), count, datatype, status, ierror);
@@ -189,13 +207,16 @@ extern "C" fn pmpi_file_write_ordered_begin_c_f08ts_(fh: In<Int>, buf: Section, 
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_write_ordered_begin_c_(fh, buf.start(), count, datatype, ierror);
+        }
         let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_write_ordered_begin_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
         }
         ierror.set(refuse_section());
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(fh, buf, count, datatype, ierror);
     }
     pmpi_file_write_ordered_begin_c_(fh, buf.start(), count, datatype, ierror);
@@ -213,6 +234,9 @@ extern "C" fn pmpi_file_write_shared_c_f08ts_(fh: In<Int>, buf: Section, count: 
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_write_shared_c_(fh, buf.start(), count, datatype, status, ierror);
+        }
         let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_write_shared_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
@@ -220,7 +244,7 @@ extern "C" fn pmpi_file_write_shared_c_f08ts_(fh: In<Int>, buf: Section, count: 
         let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
         pmpi_file_write_shared_c_(fh, buf_copy.start(), count, datatype, status, ierror);
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(fh, buf, count, datatype, status, ierror);
     }
     pmpi_file_write_shared_c_(fh, buf.start(), count, datatype, status, ierror);

@@ -26,6 +26,9 @@ extern "C" fn pmpi_ineighbor_allgather_f08ts_(sendbuf: Section, sendcount: In<In
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_ineighbor_allgather_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, request, ierror);
+        }
         let sendbuf_as = match sendbuf.layout(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         let recvbuf_as = match recvbuf.layout(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
@@ -38,7 +41,7 @@ extern "C" fn pmpi_ineighbor_allgather_f08ts_(sendbuf: Section, sendcount: In<In
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
         return with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierror);
     }
     pmpi_ineighbor_allgather_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, request, ierror);
@@ -59,6 +62,9 @@ extern "C" fn pmpi_ineighbor_allgatherv_f08ts_(sendbuf: Section, sendcount: In<I
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcounts: *const Int, displs: *const Int, recvtype: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_ineighbor_allgatherv_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcounts, displs, recvtype, comm, request, ierror);
+        }
         let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
         let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
         let mut result = SUCCESS;
@@ -66,7 +72,7 @@ extern "C" fn pmpi_ineighbor_allgatherv_f08ts_(sendbuf: Section, sendcount: In<I
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
         return with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request, ierror);
     }
     pmpi_ineighbor_allgatherv_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcounts, displs, recvtype, comm, request, ierror);
@@ -87,6 +93,9 @@ extern "C" fn pmpi_ineighbor_alltoall_f08ts_(sendbuf: Section, sendcount: In<Int
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_ineighbor_alltoall_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, request, ierror);
+        }
         let sendbuf_as = match sendbuf.layout(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         let recvbuf_as = match recvbuf.layout(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
@@ -99,7 +108,7 @@ extern "C" fn pmpi_ineighbor_alltoall_f08ts_(sendbuf: Section, sendcount: In<Int
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
         return with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierror);
     }
     pmpi_ineighbor_alltoall_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, request, ierror);
@@ -120,6 +129,9 @@ extern "C" fn pmpi_ineighbor_alltoallv_f08ts_(sendbuf: Section, sendcounts: *con
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(sendbuf: Section, sendcounts: *const Int, sdispls: *const Int, sendtype: In<Int>, recvbuf: Section, recvcounts: *const Int, rdispls: *const Int, recvtype: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_ineighbor_alltoallv_(sendbuf.start(), sendcounts, sdispls, sendtype, recvbuf.start(), recvcounts, rdispls, recvtype, comm, request, ierror);
+        }
         let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
         let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
         let mut result = SUCCESS;
@@ -127,7 +139,7 @@ extern "C" fn pmpi_ineighbor_alltoallv_f08ts_(sendbuf: Section, sendcounts: *con
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
         return with_gaps(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request, ierror);
     }
     pmpi_ineighbor_alltoallv_(sendbuf.start(), sendcounts, sdispls, sendtype, recvbuf.start(), recvcounts, rdispls, recvtype, comm, request, ierror);
@@ -150,6 +162,9 @@ extern "C" fn pmpi_ineighbor_alltoallw_f08ts_(sendbuf: Section, sendcounts: *con
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(sendbuf: Section, sendcounts: *const Int, sdispls: *const i64, sendtypes: Handles, recvbuf: Section, recvcounts: *const Int, rdispls: *const i64, recvtypes: Handles, comm: In<Int>, request: Handle, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_ineighbor_alltoallw_(sendbuf.start(), sendcounts, sdispls, sendtypes, recvbuf.start(), recvcounts, rdispls, recvtypes, comm, request, ierror);
+        }
         let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
         let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
         let mut result = SUCCESS;
@@ -157,7 +172,7 @@ extern "C" fn pmpi_ineighbor_alltoallw_f08ts_(sendbuf: Section, sendcounts: *con
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
         return with_gaps(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request, ierror);
     }
     pmpi_ineighbor_alltoallw_(sendbuf.start(), sendcounts, sdispls, sendtypes, recvbuf.start(), recvcounts, rdispls, recvtypes, comm, request, ierror);

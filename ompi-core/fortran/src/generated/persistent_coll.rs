@@ -38,6 +38,9 @@ extern "C" fn pmpi_allgather_init_f08ts_(sendbuf: Section, sendcount: In<Int>, s
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_allgather_init_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, info, request, ierror);
+        }
         let sendbuf_as = match sendbuf.layout(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         let recvbuf_as = match recvbuf.layout(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
@@ -50,7 +53,7 @@ extern "C" fn pmpi_allgather_init_f08ts_(sendbuf: Section, sendcount: In<Int>, s
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
         return with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror);
     }
     pmpi_allgather_init_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, info, request, ierror);
@@ -71,6 +74,9 @@ extern "C" fn pmpi_allgatherv_init_f08ts_(sendbuf: Section, sendcount: In<Int>, 
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcounts: *const Int, displs: *const Int, recvtype: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_allgatherv_init_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcounts, displs, recvtype, comm, info, request, ierror);
+        }
         let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
         let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
         let mut result = SUCCESS;
@@ -78,7 +84,7 @@ extern "C" fn pmpi_allgatherv_init_f08ts_(sendbuf: Section, sendcount: In<Int>, 
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
         return with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierror);
     }
     pmpi_allgatherv_init_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcounts, displs, recvtype, comm, info, request, ierror);
@@ -99,6 +105,9 @@ extern "C" fn pmpi_allreduce_init_f08ts_(sendbuf: Section, recvbuf: Section, cou
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(sendbuf: Section, recvbuf: Section, count: In<Int>, datatype: In<Int>, op: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_allreduce_init_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, info, request, ierror);
+        }
         let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
         let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
         let mut result = SUCCESS;
@@ -106,7 +115,7 @@ extern "C" fn pmpi_allreduce_init_f08ts_(sendbuf: Section, recvbuf: Section, cou
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
         return with_gaps(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror);
     }
     pmpi_allreduce_init_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, info, request, ierror);
@@ -127,6 +136,9 @@ extern "C" fn pmpi_alltoall_init_f08ts_(sendbuf: Section, sendcount: In<Int>, se
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_alltoall_init_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, info, request, ierror);
+        }
         let sendbuf_as = match sendbuf.layout(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         let recvbuf_as = match recvbuf.layout(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
@@ -139,7 +151,7 @@ extern "C" fn pmpi_alltoall_init_f08ts_(sendbuf: Section, sendcount: In<Int>, se
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
         return with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror);
     }
     pmpi_alltoall_init_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, info, request, ierror);
@@ -160,6 +172,9 @@ extern "C" fn pmpi_alltoallv_init_f08ts_(sendbuf: Section, sendcounts: *const In
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(sendbuf: Section, sendcounts: *const Int, sdispls: *const Int, sendtype: In<Int>, recvbuf: Section, recvcounts: *const Int, rdispls: *const Int, recvtype: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_alltoallv_init_(sendbuf.start(), sendcounts, sdispls, sendtype, recvbuf.start(), recvcounts, rdispls, recvtype, comm, info, request, ierror);
+        }
         let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
         let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
         let mut result = SUCCESS;
@@ -167,7 +182,7 @@ extern "C" fn pmpi_alltoallv_init_f08ts_(sendbuf: Section, sendcounts: *const In
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
         return with_gaps(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierror);
     }
     pmpi_alltoallv_init_(sendbuf.start(), sendcounts, sdispls, sendtype, recvbuf.start(), recvcounts, rdispls, recvtype, comm, info, request, ierror);
@@ -190,6 +205,9 @@ extern "C" fn pmpi_alltoallw_init_f08ts_(sendbuf: Section, sendcounts: *const In
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(sendbuf: Section, sendcounts: *const Int, sdispls: *const Int, sendtypes: Handles, recvbuf: Section, recvcounts: *const Int, rdispls: *const Int, recvtypes: Handles, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_alltoallw_init_(sendbuf.start(), sendcounts, sdispls, sendtypes, recvbuf.start(), recvcounts, rdispls, recvtypes, comm, info, request, ierror);
+        }
         let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
         let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
         let mut result = SUCCESS;
@@ -197,7 +215,7 @@ extern "C" fn pmpi_alltoallw_init_f08ts_(sendbuf: Section, sendcounts: *const In
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
         return with_gaps(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierror);
     }
     pmpi_alltoallw_init_(sendbuf.start(), sendcounts, sdispls, sendtypes, recvbuf.start(), recvcounts, rdispls, recvtypes, comm, info, request, ierror);
@@ -227,6 +245,9 @@ extern "C" fn pmpi_bcast_init_f08ts_(buffer: Section, count: In<Int>, datatype: 
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(buffer: Section, count: In<Int>, datatype: In<Int>, root: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+        if buffer.is_contiguous() {
+            return pmpi_bcast_init_(buffer.start(), count, datatype, root, comm, info, request, ierror);
+        }
         let buffer_as = match buffer.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buffer_as) = &buffer_as {
             return pmpi_bcast_init_(buffer.start(), buffer_as.count(), buffer_as.datatype(), root, comm, info, request, ierror);
@@ -237,7 +258,7 @@ extern "C" fn pmpi_bcast_init_f08ts_(buffer: Section, count: In<Int>, datatype: 
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (buffer_copy, true), None) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(buffer.is_contiguous()) {
+    if !(buffer.is_whole()) {
         return with_gaps(buffer, count, datatype, root, comm, info, request, ierror);
     }
     pmpi_bcast_init_(buffer.start(), count, datatype, root, comm, info, request, ierror);
@@ -258,6 +279,9 @@ extern "C" fn pmpi_exscan_init_f08ts_(sendbuf: Section, recvbuf: Section, count:
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(sendbuf: Section, recvbuf: Section, count: In<Int>, datatype: In<Int>, op: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_exscan_init_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, info, request, ierror);
+        }
         let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
         let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
         let mut result = SUCCESS;
@@ -265,7 +289,7 @@ extern "C" fn pmpi_exscan_init_f08ts_(sendbuf: Section, recvbuf: Section, count:
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
         return with_gaps(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror);
     }
     pmpi_exscan_init_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, info, request, ierror);
@@ -286,6 +310,9 @@ extern "C" fn pmpi_gather_init_f08ts_(sendbuf: Section, sendcount: In<Int>, send
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_gather_init_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, info, request, ierror);
+        }
         let sendbuf_as = match sendbuf.layout(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         let recvbuf_as = match recvbuf.layout(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
@@ -298,7 +325,7 @@ extern "C" fn pmpi_gather_init_f08ts_(sendbuf: Section, sendcount: In<Int>, send
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
         return with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierror);
     }
     pmpi_gather_init_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, info, request, ierror);
@@ -319,6 +346,9 @@ extern "C" fn pmpi_gatherv_init_f08ts_(sendbuf: Section, sendcount: In<Int>, sen
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcounts: *const Int, displs: *const Int, recvtype: In<Int>, root: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_gatherv_init_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcounts, displs, recvtype, root, comm, info, request, ierror);
+        }
         let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
         let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
         let mut result = SUCCESS;
@@ -326,7 +356,7 @@ extern "C" fn pmpi_gatherv_init_f08ts_(sendbuf: Section, sendcount: In<Int>, sen
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
         return with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request, ierror);
     }
     pmpi_gatherv_init_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcounts, displs, recvtype, root, comm, info, request, ierror);
@@ -347,6 +377,9 @@ extern "C" fn pmpi_reduce_init_f08ts_(sendbuf: Section, recvbuf: Section, count:
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(sendbuf: Section, recvbuf: Section, count: In<Int>, datatype: In<Int>, op: In<Int>, root: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_reduce_init_(sendbuf.start(), recvbuf.start(), count, datatype, op, root, comm, info, request, ierror);
+        }
         let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
         let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
         let mut result = SUCCESS;
@@ -354,7 +387,7 @@ extern "C" fn pmpi_reduce_init_f08ts_(sendbuf: Section, recvbuf: Section, count:
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
         return with_gaps(sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierror);
     }
     pmpi_reduce_init_(sendbuf.start(), recvbuf.start(), count, datatype, op, root, comm, info, request, ierror);
@@ -375,6 +408,9 @@ extern "C" fn pmpi_reduce_scatter_block_init_f08ts_(sendbuf: Section, recvbuf: S
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(sendbuf: Section, recvbuf: Section, recvcount: In<Int>, datatype: In<Int>, op: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_reduce_scatter_block_init_(sendbuf.start(), recvbuf.start(), recvcount, datatype, op, comm, info, request, ierror);
+        }
         let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
         let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
         let mut result = SUCCESS;
@@ -382,7 +418,7 @@ extern "C" fn pmpi_reduce_scatter_block_init_f08ts_(sendbuf: Section, recvbuf: S
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
         return with_gaps(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request, ierror);
     }
     pmpi_reduce_scatter_block_init_(sendbuf.start(), recvbuf.start(), recvcount, datatype, op, comm, info, request, ierror);
@@ -403,6 +439,9 @@ extern "C" fn pmpi_reduce_scatter_init_f08ts_(sendbuf: Section, recvbuf: Section
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(sendbuf: Section, recvbuf: Section, recvcounts: *const Int, datatype: In<Int>, op: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_reduce_scatter_init_(sendbuf.start(), recvbuf.start(), recvcounts, datatype, op, comm, info, request, ierror);
+        }
         let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
         let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
         let mut result = SUCCESS;
@@ -410,7 +449,7 @@ extern "C" fn pmpi_reduce_scatter_init_f08ts_(sendbuf: Section, recvbuf: Section
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
         return with_gaps(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request, ierror);
     }
     pmpi_reduce_scatter_init_(sendbuf.start(), recvbuf.start(), recvcounts, datatype, op, comm, info, request, ierror);
@@ -431,6 +470,9 @@ extern "C" fn pmpi_scan_init_f08ts_(sendbuf: Section, recvbuf: Section, count: I
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(sendbuf: Section, recvbuf: Section, count: In<Int>, datatype: In<Int>, op: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_scan_init_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, info, request, ierror);
+        }
         let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
         let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
         let mut result = SUCCESS;
@@ -438,7 +480,7 @@ extern "C" fn pmpi_scan_init_f08ts_(sendbuf: Section, recvbuf: Section, count: I
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
         return with_gaps(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror);
     }
     pmpi_scan_init_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, info, request, ierror);
@@ -459,6 +501,9 @@ extern "C" fn pmpi_scatter_init_f08ts_(sendbuf: Section, sendcount: In<Int>, sen
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_scatter_init_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, info, request, ierror);
+        }
         let sendbuf_as = match sendbuf.layout(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         let recvbuf_as = match recvbuf.layout(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
@@ -471,7 +516,7 @@ extern "C" fn pmpi_scatter_init_f08ts_(sendbuf: Section, sendcount: In<Int>, sen
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
         return with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierror);
     }
     pmpi_scatter_init_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, info, request, ierror);
@@ -492,6 +537,9 @@ extern "C" fn pmpi_scatterv_init_f08ts_(sendbuf: Section, sendcounts: *const Int
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(sendbuf: Section, sendcounts: *const Int, displs: *const Int, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_scatterv_init_(sendbuf.start(), sendcounts, displs, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, info, request, ierror);
+        }
         let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
         let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
         let mut result = SUCCESS;
@@ -499,7 +547,7 @@ extern "C" fn pmpi_scatterv_init_f08ts_(sendbuf: Section, sendcounts: *const Int
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
         return with_gaps(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierror);
     }
     pmpi_scatterv_init_(sendbuf.start(), sendcounts, displs, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, info, request, ierror);

@@ -26,6 +26,9 @@ extern "C" fn pmpi_neighbor_allgather_init_f08ts_(sendbuf: Section, sendcount: I
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_neighbor_allgather_init_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, info, request, ierror);
+        }
         let sendbuf_as = match sendbuf.layout(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         let recvbuf_as = match recvbuf.layout(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
@@ -38,7 +41,7 @@ extern "C" fn pmpi_neighbor_allgather_init_f08ts_(sendbuf: Section, sendcount: I
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
         return with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror);
     }
     pmpi_neighbor_allgather_init_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, info, request, ierror);
@@ -59,6 +62,9 @@ extern "C" fn pmpi_neighbor_allgatherv_init_f08ts_(sendbuf: Section, sendcount: 
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcounts: *const Int, displs: *const Int, recvtype: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_neighbor_allgatherv_init_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcounts, displs, recvtype, comm, info, request, ierror);
+        }
         let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
         let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
         let mut result = SUCCESS;
@@ -66,7 +72,7 @@ extern "C" fn pmpi_neighbor_allgatherv_init_f08ts_(sendbuf: Section, sendcount: 
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
         return with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierror);
     }
     pmpi_neighbor_allgatherv_init_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcounts, displs, recvtype, comm, info, request, ierror);
@@ -87,6 +93,9 @@ extern "C" fn pmpi_neighbor_alltoall_init_f08ts_(sendbuf: Section, sendcount: In
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_neighbor_alltoall_init_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, info, request, ierror);
+        }
         let sendbuf_as = match sendbuf.layout(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         let recvbuf_as = match recvbuf.layout(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
@@ -99,7 +108,7 @@ extern "C" fn pmpi_neighbor_alltoall_init_f08ts_(sendbuf: Section, sendcount: In
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
         return with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror);
     }
     pmpi_neighbor_alltoall_init_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, info, request, ierror);
@@ -120,6 +129,9 @@ extern "C" fn pmpi_neighbor_alltoallv_init_f08ts_(sendbuf: Section, sendcounts: 
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(sendbuf: Section, sendcounts: *const Int, sdispls: *const Int, sendtype: In<Int>, recvbuf: Section, recvcounts: *const Int, rdispls: *const Int, recvtype: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_neighbor_alltoallv_init_(sendbuf.start(), sendcounts, sdispls, sendtype, recvbuf.start(), recvcounts, rdispls, recvtype, comm, info, request, ierror);
+        }
         let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
         let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
         let mut result = SUCCESS;
@@ -127,7 +139,7 @@ extern "C" fn pmpi_neighbor_alltoallv_init_f08ts_(sendbuf: Section, sendcounts: 
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
         return with_gaps(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierror);
     }
     pmpi_neighbor_alltoallv_init_(sendbuf.start(), sendcounts, sdispls, sendtype, recvbuf.start(), recvcounts, rdispls, recvtype, comm, info, request, ierror);
@@ -150,6 +162,9 @@ extern "C" fn pmpi_neighbor_alltoallw_init_f08ts_(sendbuf: Section, sendcounts: 
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(sendbuf: Section, sendcounts: *const Int, sdispls: *const i64, sendtypes: Handles, recvbuf: Section, recvcounts: *const Int, rdispls: *const i64, recvtypes: Handles, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_neighbor_alltoallw_init_(sendbuf.start(), sendcounts, sdispls, sendtypes, recvbuf.start(), recvcounts, rdispls, recvtypes, comm, info, request, ierror);
+        }
         let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
         let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
         let mut result = SUCCESS;
@@ -157,7 +172,7 @@ extern "C" fn pmpi_neighbor_alltoallw_init_f08ts_(sendbuf: Section, sendcounts: 
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
         return with_gaps(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierror);
     }
     pmpi_neighbor_alltoallw_init_(sendbuf.start(), sendcounts, sdispls, sendtypes, recvbuf.start(), recvcounts, rdispls, recvtypes, comm, info, request, ierror);

@@ -28,6 +28,9 @@ extern "C" fn pmpi_bsend_init_f08ts_(buf: Section, count: In<Int>, datatype: In<
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_bsend_init_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
+        }
         let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_bsend_init_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
@@ -38,7 +41,7 @@ extern "C" fn pmpi_bsend_init_f08ts_(buf: Section, count: In<Int>, datatype: In<
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (buf_copy, false), None) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(buf, count, datatype, dest, tag, comm, request, ierror);
     }
     pmpi_bsend_init_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
@@ -59,6 +62,9 @@ extern "C" fn pmpi_recv_init_f08ts_(buf: Section, count: In<Int>, datatype: In<I
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, source: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_recv_init_(buf.start(), count, datatype, source, tag, comm, request, ierror);
+        }
         let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_recv_init_(buf.start(), buf_as.count(), buf_as.datatype(), source, tag, comm, request, ierror);
@@ -69,7 +75,7 @@ extern "C" fn pmpi_recv_init_f08ts_(buf: Section, count: In<Int>, datatype: In<I
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (buf_copy, true), None) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(buf, count, datatype, source, tag, comm, request, ierror);
     }
     pmpi_recv_init_(buf.start(), count, datatype, source, tag, comm, request, ierror);
@@ -90,6 +96,9 @@ extern "C" fn pmpi_rsend_init_f08ts_(buf: Section, count: In<Int>, datatype: In<
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_rsend_init_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
+        }
         let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_rsend_init_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
@@ -100,7 +109,7 @@ extern "C" fn pmpi_rsend_init_f08ts_(buf: Section, count: In<Int>, datatype: In<
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (buf_copy, false), None) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(buf, count, datatype, dest, tag, comm, request, ierror);
     }
     pmpi_rsend_init_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
@@ -121,6 +130,9 @@ extern "C" fn pmpi_send_init_f08ts_(buf: Section, count: In<Int>, datatype: In<I
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_send_init_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
+        }
         let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_send_init_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
@@ -131,7 +143,7 @@ extern "C" fn pmpi_send_init_f08ts_(buf: Section, count: In<Int>, datatype: In<I
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (buf_copy, false), None) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(buf, count, datatype, dest, tag, comm, request, ierror);
     }
     pmpi_send_init_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
@@ -152,6 +164,9 @@ extern "C" fn pmpi_ssend_init_f08ts_(buf: Section, count: In<Int>, datatype: In<
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_ssend_init_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
+        }
         let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_ssend_init_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
@@ -162,7 +177,7 @@ extern "C" fn pmpi_ssend_init_f08ts_(buf: Section, count: In<Int>, datatype: In<
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (buf_copy, false), None) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(buf, count, datatype, dest, tag, comm, request, ierror);
     }
     pmpi_ssend_init_(buf.start(), count, datatype, dest, tag, comm, request, ierror);

@@ -26,6 +26,9 @@ extern "C" fn pmpi_bsend_init_c_f08ts_(buf: Section, count: In<i64>, datatype: I
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_bsend_init_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
+        }
         let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_bsend_init_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
@@ -36,7 +39,7 @@ extern "C" fn pmpi_bsend_init_c_f08ts_(buf: Section, count: In<i64>, datatype: I
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (buf_copy, false), None) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(buf, count, datatype, dest, tag, comm, request, ierror);
     }
     pmpi_bsend_init_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
@@ -57,6 +60,9 @@ extern "C" fn pmpi_recv_init_c_f08ts_(buf: Section, count: In<i64>, datatype: In
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, source: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_recv_init_c_(buf.start(), count, datatype, source, tag, comm, request, ierror);
+        }
         let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_recv_init_c_(buf.start(), buf_as.count(), buf_as.datatype(), source, tag, comm, request, ierror);
@@ -67,7 +73,7 @@ extern "C" fn pmpi_recv_init_c_f08ts_(buf: Section, count: In<i64>, datatype: In
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (buf_copy, true), None) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(buf, count, datatype, source, tag, comm, request, ierror);
     }
     pmpi_recv_init_c_(buf.start(), count, datatype, source, tag, comm, request, ierror);
@@ -88,6 +94,9 @@ extern "C" fn pmpi_rsend_init_c_f08ts_(buf: Section, count: In<i64>, datatype: I
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_rsend_init_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
+        }
         let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_rsend_init_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
@@ -98,7 +107,7 @@ extern "C" fn pmpi_rsend_init_c_f08ts_(buf: Section, count: In<i64>, datatype: I
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (buf_copy, false), None) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(buf, count, datatype, dest, tag, comm, request, ierror);
     }
     pmpi_rsend_init_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
@@ -119,6 +128,9 @@ extern "C" fn pmpi_send_init_c_f08ts_(buf: Section, count: In<i64>, datatype: In
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_send_init_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
+        }
         let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_send_init_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
@@ -129,7 +141,7 @@ extern "C" fn pmpi_send_init_c_f08ts_(buf: Section, count: In<i64>, datatype: In
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (buf_copy, false), None) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(buf, count, datatype, dest, tag, comm, request, ierror);
     }
     pmpi_send_init_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
@@ -150,6 +162,9 @@ extern "C" fn pmpi_ssend_init_c_f08ts_(buf: Section, count: In<i64>, datatype: I
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_ssend_init_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
+        }
         let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_ssend_init_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
@@ -160,7 +175,7 @@ extern "C" fn pmpi_ssend_init_c_f08ts_(buf: Section, count: In<i64>, datatype: I
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (buf_copy, false), None) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(buf, count, datatype, dest, tag, comm, request, ierror);
     }
     pmpi_ssend_init_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);

@@ -38,6 +38,9 @@ extern "C" fn pmpi_bsend_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>,
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_bsend_(buf.start(), count, datatype, dest, tag, comm, ierror);
+        }
         let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_bsend_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, ierror);
@@ -45,7 +48,7 @@ extern "C" fn pmpi_bsend_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>,
         let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
         pmpi_bsend_(buf_copy.start(), count, datatype, dest, tag, comm, ierror);
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(buf, count, datatype, dest, tag, comm, ierror);
     }
     pmpi_bsend_(buf.start(), count, datatype, dest, tag, comm, ierror);
@@ -66,6 +69,9 @@ extern "C" fn pmpi_ibsend_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_ibsend_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
+        }
         let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_ibsend_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
@@ -76,7 +82,7 @@ extern "C" fn pmpi_ibsend_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(buf, count, datatype, dest, tag, comm, request, ierror);
     }
     pmpi_ibsend_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
@@ -108,6 +114,9 @@ extern "C" fn pmpi_imrecv_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, message: Handle, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_imrecv_(buf.start(), count, datatype, message, request, ierror);
+        }
         let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_imrecv_(buf.start(), buf_as.count(), buf_as.datatype(), message, request, ierror);
@@ -118,7 +127,7 @@ extern "C" fn pmpi_imrecv_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(buf, count, datatype, message, request, ierror);
     }
     pmpi_imrecv_(buf.start(), count, datatype, message, request, ierror);
@@ -145,6 +154,9 @@ extern "C" fn pmpi_irecv_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>,
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, source: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_irecv_(buf.start(), count, datatype, source, tag, comm, request, ierror);
+        }
         let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_irecv_(buf.start(), buf_as.count(), buf_as.datatype(), source, tag, comm, request, ierror);
@@ -155,7 +167,7 @@ extern "C" fn pmpi_irecv_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>,
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(buf, count, datatype, source, tag, comm, request, ierror);
     }
     pmpi_irecv_(buf.start(), count, datatype, source, tag, comm, request, ierror);
@@ -176,6 +188,9 @@ extern "C" fn pmpi_irsend_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_irsend_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
+        }
         let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_irsend_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
@@ -186,7 +201,7 @@ extern "C" fn pmpi_irsend_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(buf, count, datatype, dest, tag, comm, request, ierror);
     }
     pmpi_irsend_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
@@ -207,6 +222,9 @@ extern "C" fn pmpi_isend_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>,
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_isend_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
+        }
         let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_isend_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
@@ -217,7 +235,7 @@ extern "C" fn pmpi_isend_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>,
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(buf, count, datatype, dest, tag, comm, request, ierror);
     }
     pmpi_isend_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
@@ -238,6 +256,9 @@ extern "C" fn pmpi_isendrecv_f08ts_(sendbuf: Section, sendcount: In<Int>, sendty
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, dest: In<Int>, sendtag: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, source: In<Int>, recvtag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_isendrecv_(sendbuf.start(), sendcount, sendtype, dest, sendtag, recvbuf.start(), recvcount, recvtype, source, recvtag, comm, request, ierror);
+        }
         let sendbuf_as = match sendbuf.layout(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         let recvbuf_as = match recvbuf.layout(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
@@ -250,7 +271,7 @@ extern "C" fn pmpi_isendrecv_f08ts_(sendbuf: Section, sendcount: In<Int>, sendty
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
         return with_gaps(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request, ierror);
     }
     pmpi_isendrecv_(sendbuf.start(), sendcount, sendtype, dest, sendtag, recvbuf.start(), recvcount, recvtype, source, recvtag, comm, request, ierror);
@@ -271,6 +292,9 @@ extern "C" fn pmpi_isendrecv_replace_f08ts_(buf: Section, count: In<Int>, dataty
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, sendtag: In<Int>, source: In<Int>, recvtag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_isendrecv_replace_(buf.start(), count, datatype, dest, sendtag, source, recvtag, comm, request, ierror);
+        }
         let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_isendrecv_replace_(buf.start(), buf_as.count(), buf_as.datatype(), dest, sendtag, source, recvtag, comm, request, ierror);
@@ -281,7 +305,7 @@ extern "C" fn pmpi_isendrecv_replace_f08ts_(buf: Section, count: In<Int>, dataty
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(buf, count, datatype, dest, sendtag, source, recvtag, comm, request, ierror);
     }
     pmpi_isendrecv_replace_(buf.start(), count, datatype, dest, sendtag, source, recvtag, comm, request, ierror);
@@ -302,6 +326,9 @@ extern "C" fn pmpi_issend_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_issend_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
+        }
         let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_issend_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
@@ -312,7 +339,7 @@ extern "C" fn pmpi_issend_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(buf, count, datatype, dest, tag, comm, request, ierror);
     }
     pmpi_issend_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
@@ -342,6 +369,9 @@ extern "C" fn pmpi_mrecv_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>,
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, message: Handle, status: Status, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_mrecv_(buf.start(), count, datatype, message, status, ierror);
+        }
         let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_mrecv_(buf.start(), buf_as.count(), buf_as.datatype(), message, status, ierror);
@@ -350,7 +380,7 @@ extern "C" fn pmpi_mrecv_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>,
         pmpi_mrecv_(buf_copy.start(), count, datatype, message, status, ierror);
         buf_copy.copy_back();
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(buf, count, datatype, message, status, ierror);
     }
     pmpi_mrecv_(buf.start(), count, datatype, message, status, ierror);
@@ -374,6 +404,9 @@ extern "C" fn pmpi_recv_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, 
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, source: In<Int>, tag: In<Int>, comm: In<Int>, status: Status, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_recv_(buf.start(), count, datatype, source, tag, comm, status, ierror);
+        }
         let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_recv_(buf.start(), buf_as.count(), buf_as.datatype(), source, tag, comm, status, ierror);
@@ -382,7 +415,7 @@ extern "C" fn pmpi_recv_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, 
         pmpi_recv_(buf_copy.start(), count, datatype, source, tag, comm, status, ierror);
         buf_copy.copy_back();
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(buf, count, datatype, source, tag, comm, status, ierror);
     }
     pmpi_recv_(buf.start(), count, datatype, source, tag, comm, status, ierror);
@@ -400,6 +433,9 @@ extern "C" fn pmpi_rsend_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>,
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_rsend_(buf.start(), count, datatype, dest, tag, comm, ierror);
+        }
         let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_rsend_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, ierror);
@@ -407,7 +443,7 @@ extern "C" fn pmpi_rsend_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>,
         let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
         pmpi_rsend_(buf_copy.start(), count, datatype, dest, tag, comm, ierror);
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(buf, count, datatype, dest, tag, comm, ierror);
     }
     pmpi_rsend_(buf.start(), count, datatype, dest, tag, comm, ierror);
@@ -425,6 +461,9 @@ extern "C" fn pmpi_send_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, 
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_send_(buf.start(), count, datatype, dest, tag, comm, ierror);
+        }
         let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_send_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, ierror);
@@ -432,7 +471,7 @@ extern "C" fn pmpi_send_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, 
         let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
         pmpi_send_(buf_copy.start(), count, datatype, dest, tag, comm, ierror);
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(buf, count, datatype, dest, tag, comm, ierror);
     }
     pmpi_send_(buf.start(), count, datatype, dest, tag, comm, ierror);
@@ -450,6 +489,9 @@ extern "C" fn pmpi_sendrecv_f08ts_(sendbuf: Section, sendcount: In<Int>, sendtyp
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, dest: In<Int>, sendtag: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, source: In<Int>, recvtag: In<Int>, comm: In<Int>, status: Status, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_sendrecv_(sendbuf.start(), sendcount, sendtype, dest, sendtag, recvbuf.start(), recvcount, recvtype, source, recvtag, comm, status, ierror);
+        }
         let sendbuf_as = match sendbuf.layout_or_copy(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         let recvbuf_as = match recvbuf.layout_or_copy(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
@@ -460,7 +502,7 @@ extern "C" fn pmpi_sendrecv_f08ts_(sendbuf: Section, sendcount: In<Int>, sendtyp
         pmpi_sendrecv_(sendbuf_copy.start(), sendcount, sendtype, dest, sendtag, recvbuf_copy.start(), recvcount, recvtype, source, recvtag, comm, status, ierror);
         recvbuf_copy.copy_back();
     }
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
         return with_gaps(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status, ierror);
     }
     pmpi_sendrecv_(sendbuf.start(), sendcount, sendtype, dest, sendtag, recvbuf.start(), recvcount, recvtype, source, recvtag, comm, status, ierror);
@@ -478,6 +520,9 @@ extern "C" fn pmpi_sendrecv_replace_f08ts_(buf: Section, count: In<Int>, datatyp
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, sendtag: In<Int>, source: In<Int>, recvtag: In<Int>, comm: In<Int>, status: Status, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_sendrecv_replace_(buf.start(), count, datatype, dest, sendtag, source, recvtag, comm, status, ierror);
+        }
         let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_sendrecv_replace_(buf.start(), buf_as.count(), buf_as.datatype(), dest, sendtag, source, recvtag, comm, status, ierror);
@@ -486,7 +531,7 @@ extern "C" fn pmpi_sendrecv_replace_f08ts_(buf: Section, count: In<Int>, datatyp
         pmpi_sendrecv_replace_(buf_copy.start(), count, datatype, dest, sendtag, source, recvtag, comm, status, ierror);
         buf_copy.copy_back();
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(buf, count, datatype, dest, sendtag, source, recvtag, comm, status, ierror);
     }
     pmpi_sendrecv_replace_(buf.start(), count, datatype, dest, sendtag, source, recvtag, comm, status, ierror);
@@ -504,6 +549,9 @@ extern "C" fn pmpi_ssend_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>,
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_ssend_(buf.start(), count, datatype, dest, tag, comm, ierror);
+        }
         let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_ssend_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, ierror);
@@ -511,7 +559,7 @@ extern "C" fn pmpi_ssend_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>,
         let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
         pmpi_ssend_(buf_copy.start(), count, datatype, dest, tag, comm, ierror);
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(buf, count, datatype, dest, tag, comm, ierror);
     }
     pmpi_ssend_(buf.start(), count, datatype, dest, tag, comm, ierror);

@@ -34,6 +34,9 @@ extern "C" fn pmpi_bsend_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_bsend_c_(buf.start(), count, datatype, dest, tag, comm, ierror);
+        }
         let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_bsend_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, ierror);
@@ -41,7 +44,7 @@ extern "C" fn pmpi_bsend_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int
         let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
         pmpi_bsend_c_(buf_copy.start(), count, datatype, dest, tag, comm, ierror);
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(buf, count, datatype, dest, tag, comm, ierror);
     }
     pmpi_bsend_c_(buf.start(), count, datatype, dest, tag, comm, ierror);
@@ -62,6 +65,9 @@ extern "C" fn pmpi_ibsend_c_f08ts_(buf: Section, count: In<i64>, datatype: In<In
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_ibsend_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
+        }
         let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_ibsend_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
@@ -72,7 +78,7 @@ extern "C" fn pmpi_ibsend_c_f08ts_(buf: Section, count: In<i64>, datatype: In<In
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(buf, count, datatype, dest, tag, comm, request, ierror);
     }
     pmpi_ibsend_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
@@ -95,6 +101,9 @@ extern "C" fn pmpi_imrecv_c_f08ts_(buf: Section, count: In<i64>, datatype: In<In
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, message: Handle, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_imrecv_c_(buf.start(), count, datatype, message, request, ierror);
+        }
         let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_imrecv_c_(buf.start(), buf_as.count(), buf_as.datatype(), message, request, ierror);
@@ -105,7 +114,7 @@ extern "C" fn pmpi_imrecv_c_f08ts_(buf: Section, count: In<i64>, datatype: In<In
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(buf, count, datatype, message, request, ierror);
     }
     pmpi_imrecv_c_(buf.start(), count, datatype, message, request, ierror);
@@ -126,6 +135,9 @@ extern "C" fn pmpi_irecv_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, source: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_irecv_c_(buf.start(), count, datatype, source, tag, comm, request, ierror);
+        }
         let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_irecv_c_(buf.start(), buf_as.count(), buf_as.datatype(), source, tag, comm, request, ierror);
@@ -136,7 +148,7 @@ extern "C" fn pmpi_irecv_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(buf, count, datatype, source, tag, comm, request, ierror);
     }
     pmpi_irecv_c_(buf.start(), count, datatype, source, tag, comm, request, ierror);
@@ -157,6 +169,9 @@ extern "C" fn pmpi_irsend_c_f08ts_(buf: Section, count: In<i64>, datatype: In<In
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_irsend_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
+        }
         let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_irsend_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
@@ -167,7 +182,7 @@ extern "C" fn pmpi_irsend_c_f08ts_(buf: Section, count: In<i64>, datatype: In<In
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(buf, count, datatype, dest, tag, comm, request, ierror);
     }
     pmpi_irsend_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
@@ -188,6 +203,9 @@ extern "C" fn pmpi_isend_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_isend_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
+        }
         let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_isend_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
@@ -198,7 +216,7 @@ extern "C" fn pmpi_isend_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(buf, count, datatype, dest, tag, comm, request, ierror);
     }
     pmpi_isend_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
@@ -219,6 +237,9 @@ extern "C" fn pmpi_isendrecv_c_f08ts_(sendbuf: Section, sendcount: In<i64>, send
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, dest: In<Int>, sendtag: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, source: In<Int>, recvtag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_isendrecv_c_(sendbuf.start(), sendcount, sendtype, dest, sendtag, recvbuf.start(), recvcount, recvtype, source, recvtag, comm, request, ierror);
+        }
         let sendbuf_as = match sendbuf.layout(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         let recvbuf_as = match recvbuf.layout(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
@@ -231,7 +252,7 @@ extern "C" fn pmpi_isendrecv_c_f08ts_(sendbuf: Section, sendcount: In<i64>, send
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
         return with_gaps(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request, ierror);
     }
     pmpi_isendrecv_c_(sendbuf.start(), sendcount, sendtype, dest, sendtag, recvbuf.start(), recvcount, recvtype, source, recvtag, comm, request, ierror);
@@ -252,6 +273,9 @@ extern "C" fn pmpi_isendrecv_replace_c_f08ts_(buf: Section, count: In<i64>, data
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, sendtag: In<Int>, source: In<Int>, recvtag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_isendrecv_replace_c_(buf.start(), count, datatype, dest, sendtag, source, recvtag, comm, request, ierror);
+        }
         let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_isendrecv_replace_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, sendtag, source, recvtag, comm, request, ierror);
@@ -262,7 +286,7 @@ extern "C" fn pmpi_isendrecv_replace_c_f08ts_(buf: Section, count: In<i64>, data
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(buf, count, datatype, dest, sendtag, source, recvtag, comm, request, ierror);
     }
     pmpi_isendrecv_replace_c_(buf.start(), count, datatype, dest, sendtag, source, recvtag, comm, request, ierror);
@@ -283,6 +307,9 @@ extern "C" fn pmpi_issend_c_f08ts_(buf: Section, count: In<i64>, datatype: In<In
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_issend_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
+        }
         let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_issend_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
@@ -293,7 +320,7 @@ extern "C" fn pmpi_issend_c_f08ts_(buf: Section, count: In<i64>, datatype: In<In
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(buf, count, datatype, dest, tag, comm, request, ierror);
     }
     pmpi_issend_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
@@ -314,6 +341,9 @@ extern "C" fn pmpi_mrecv_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, message: Handle, status: Status, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_mrecv_c_(buf.start(), count, datatype, message, status, ierror);
+        }
         let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_mrecv_c_(buf.start(), buf_as.count(), buf_as.datatype(), message, status, ierror);
@@ -322,7 +352,7 @@ extern "C" fn pmpi_mrecv_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int
         pmpi_mrecv_c_(buf_copy.start(), count, datatype, message, status, ierror);
         buf_copy.copy_back();
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(buf, count, datatype, message, status, ierror);
     }
     pmpi_mrecv_c_(buf.start(), count, datatype, message, status, ierror);
@@ -340,6 +370,9 @@ extern "C" fn pmpi_recv_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, source: In<Int>, tag: In<Int>, comm: In<Int>, status: Status, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_recv_c_(buf.start(), count, datatype, source, tag, comm, status, ierror);
+        }
         let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_recv_c_(buf.start(), buf_as.count(), buf_as.datatype(), source, tag, comm, status, ierror);
@@ -348,7 +381,7 @@ extern "C" fn pmpi_recv_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>
         pmpi_recv_c_(buf_copy.start(), count, datatype, source, tag, comm, status, ierror);
         buf_copy.copy_back();
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(buf, count, datatype, source, tag, comm, status, ierror);
     }
     pmpi_recv_c_(buf.start(), count, datatype, source, tag, comm, status, ierror);
@@ -366,6 +399,9 @@ extern "C" fn pmpi_rsend_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_rsend_c_(buf.start(), count, datatype, dest, tag, comm, ierror);
+        }
         let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_rsend_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, ierror);
@@ -373,7 +409,7 @@ extern "C" fn pmpi_rsend_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int
         let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
         pmpi_rsend_c_(buf_copy.start(), count, datatype, dest, tag, comm, ierror);
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(buf, count, datatype, dest, tag, comm, ierror);
     }
     pmpi_rsend_c_(buf.start(), count, datatype, dest, tag, comm, ierror);
@@ -391,6 +427,9 @@ extern "C" fn pmpi_send_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_send_c_(buf.start(), count, datatype, dest, tag, comm, ierror);
+        }
         let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_send_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, ierror);
@@ -398,7 +437,7 @@ extern "C" fn pmpi_send_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>
         let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
         pmpi_send_c_(buf_copy.start(), count, datatype, dest, tag, comm, ierror);
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(buf, count, datatype, dest, tag, comm, ierror);
     }
     pmpi_send_c_(buf.start(), count, datatype, dest, tag, comm, ierror);
@@ -416,6 +455,9 @@ extern "C" fn pmpi_sendrecv_c_f08ts_(sendbuf: Section, sendcount: In<i64>, sendt
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, dest: In<Int>, sendtag: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, source: In<Int>, recvtag: In<Int>, comm: In<Int>, status: Status, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_sendrecv_c_(sendbuf.start(), sendcount, sendtype, dest, sendtag, recvbuf.start(), recvcount, recvtype, source, recvtag, comm, status, ierror);
+        }
         let sendbuf_as = match sendbuf.layout_or_copy(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         let recvbuf_as = match recvbuf.layout_or_copy(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
@@ -426,7 +468,7 @@ extern "C" fn pmpi_sendrecv_c_f08ts_(sendbuf: Section, sendcount: In<i64>, sendt
         pmpi_sendrecv_c_(sendbuf_copy.start(), sendcount, sendtype, dest, sendtag, recvbuf_copy.start(), recvcount, recvtype, source, recvtag, comm, status, ierror);
         recvbuf_copy.copy_back();
     }
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
         return with_gaps(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status, ierror);
     }
     pmpi_sendrecv_c_(sendbuf.start(), sendcount, sendtype, dest, sendtag, recvbuf.start(), recvcount, recvtype, source, recvtag, comm, status, ierror);
@@ -444,6 +486,9 @@ extern "C" fn pmpi_sendrecv_replace_c_f08ts_(buf: Section, count: In<i64>, datat
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, sendtag: In<Int>, source: In<Int>, recvtag: In<Int>, comm: In<Int>, status: Status, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_sendrecv_replace_c_(buf.start(), count, datatype, dest, sendtag, source, recvtag, comm, status, ierror);
+        }
         let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_sendrecv_replace_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, sendtag, source, recvtag, comm, status, ierror);
@@ -452,7 +497,7 @@ extern "C" fn pmpi_sendrecv_replace_c_f08ts_(buf: Section, count: In<i64>, datat
         pmpi_sendrecv_replace_c_(buf_copy.start(), count, datatype, dest, sendtag, source, recvtag, comm, status, ierror);
         buf_copy.copy_back();
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(buf, count, datatype, dest, sendtag, source, recvtag, comm, status, ierror);
     }
     pmpi_sendrecv_replace_c_(buf.start(), count, datatype, dest, sendtag, source, recvtag, comm, status, ierror);
@@ -470,6 +515,9 @@ extern "C" fn pmpi_ssend_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_ssend_c_(buf.start(), count, datatype, dest, tag, comm, ierror);
+        }
         let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_ssend_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, ierror);
@@ -477,7 +525,7 @@ extern "C" fn pmpi_ssend_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int
         let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
         pmpi_ssend_c_(buf_copy.start(), count, datatype, dest, tag, comm, ierror);
     }
-    if !(buf.is_contiguous()) {
+    if !(buf.is_whole()) {
         return with_gaps(buf, count, datatype, dest, tag, comm, ierror);
     }
     pmpi_ssend_c_(buf.start(), count, datatype, dest, tag, comm, ierror);

@@ -56,13 +56,16 @@ extern "C" fn pmpi_accumulate_f08ts_(origin_addr: Section, origin_count: In<Int>
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(origin_addr: Section, origin_count: In<Int>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<Int>, target_datatype: In<Int>, op: In<Int>, win: In<Int>, ierror: Ierror) {
+        if origin_addr.is_contiguous() {
+            return pmpi_accumulate_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror);
+        }
         let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(origin_addr_as) = &origin_addr_as {
             return pmpi_accumulate_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, op, win, ierror);
         }
         ierror.set(refuse_section());
     }
-    if !(origin_addr.is_contiguous()) {
+    if !(origin_addr.is_whole()) {
         return with_gaps(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror);
     }
     pmpi_accumulate_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror);
@@ -104,13 +107,16 @@ extern "C" fn pmpi_get_f08ts_(origin_addr: Section, origin_count: In<Int>, origi
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(origin_addr: Section, origin_count: In<Int>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<Int>, target_datatype: In<Int>, win: In<Int>, ierror: Ierror) {
+        if origin_addr.is_contiguous() {
+            return pmpi_get_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror);
+        }
         let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(origin_addr_as) = &origin_addr_as {
             return pmpi_get_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, win, ierror);
         }
         ierror.set(refuse_section());
     }
-    if !(origin_addr.is_contiguous()) {
+    if !(origin_addr.is_whole()) {
         return with_gaps(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror);
     }
     pmpi_get_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror);
@@ -128,6 +134,9 @@ extern "C" fn pmpi_get_accumulate_f08ts_(origin_addr: Section, origin_count: In<
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(origin_addr: Section, origin_count: In<Int>, origin_datatype: In<Int>, result_addr: Section, result_count: In<Int>, result_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<Int>, target_datatype: In<Int>, op: In<Int>, win: In<Int>, ierror: Ierror) {
+        if origin_addr.is_contiguous() && result_addr.is_contiguous() {
+            return pmpi_get_accumulate_(origin_addr.start(), origin_count, origin_datatype, result_addr.start(), result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror);
+        }
         let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         let result_addr_as = match result_addr.layout(result_count, result_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let (Some(origin_addr_as), Some(result_addr_as)) = (&origin_addr_as, &result_addr_as) {
@@ -135,7 +144,7 @@ extern "C" fn pmpi_get_accumulate_f08ts_(origin_addr: Section, origin_count: In<
         }
         ierror.set(refuse_section());
     }
-    if !(origin_addr.is_contiguous() && result_addr.is_contiguous()) {
+    if !(origin_addr.is_whole() && result_addr.is_whole()) {
         return with_gaps(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror);
     }
     pmpi_get_accumulate_(origin_addr.start(), origin_count, origin_datatype, result_addr.start(), result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror);
@@ -153,13 +162,16 @@ extern "C" fn pmpi_put_f08ts_(origin_addr: Section, origin_count: In<Int>, origi
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(origin_addr: Section, origin_count: In<Int>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<Int>, target_datatype: In<Int>, win: In<Int>, ierror: Ierror) {
+        if origin_addr.is_contiguous() {
+            return pmpi_put_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror);
+        }
         let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(origin_addr_as) = &origin_addr_as {
             return pmpi_put_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, win, ierror);
         }
         ierror.set(refuse_section());
     }
-    if !(origin_addr.is_contiguous()) {
+    if !(origin_addr.is_whole()) {
         return with_gaps(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror);
     }
     pmpi_put_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror);
@@ -180,6 +192,9 @@ extern "C" fn pmpi_raccumulate_f08ts_(origin_addr: Section, origin_count: In<Int
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(origin_addr: Section, origin_count: In<Int>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<Int>, target_datatype: In<Int>, op: In<Int>, win: In<Int>, request: Handle, ierror: Ierror) {
+        if origin_addr.is_contiguous() {
+            return pmpi_raccumulate_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
+        }
         let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(origin_addr_as) = &origin_addr_as {
             return pmpi_raccumulate_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
@@ -190,7 +205,7 @@ extern "C" fn pmpi_raccumulate_f08ts_(origin_addr: Section, origin_count: In<Int
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (origin_addr_copy, false), None) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(origin_addr.is_contiguous()) {
+    if !(origin_addr.is_whole()) {
         return with_gaps(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
     }
     pmpi_raccumulate_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
@@ -211,6 +226,9 @@ extern "C" fn pmpi_rget_f08ts_(origin_addr: Section, origin_count: In<Int>, orig
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(origin_addr: Section, origin_count: In<Int>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<Int>, target_datatype: In<Int>, win: In<Int>, request: Handle, ierror: Ierror) {
+        if origin_addr.is_contiguous() {
+            return pmpi_rget_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror);
+        }
         let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(origin_addr_as) = &origin_addr_as {
             return pmpi_rget_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, win, request, ierror);
@@ -221,7 +239,7 @@ extern "C" fn pmpi_rget_f08ts_(origin_addr: Section, origin_count: In<Int>, orig
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (origin_addr_copy, true), None) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(origin_addr.is_contiguous()) {
+    if !(origin_addr.is_whole()) {
         return with_gaps(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror);
     }
     pmpi_rget_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror);
@@ -242,6 +260,9 @@ extern "C" fn pmpi_rget_accumulate_f08ts_(origin_addr: Section, origin_count: In
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(origin_addr: Section, origin_count: In<Int>, origin_datatype: In<Int>, result_addr: Section, result_count: In<Int>, result_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<Int>, target_datatype: In<Int>, op: In<Int>, win: In<Int>, request: Handle, ierror: Ierror) {
+        if origin_addr.is_contiguous() && result_addr.is_contiguous() {
+            return pmpi_rget_accumulate_(origin_addr.start(), origin_count, origin_datatype, result_addr.start(), result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
+        }
         let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         let result_addr_as = match result_addr.layout(result_count, result_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let (Some(origin_addr_as), Some(result_addr_as)) = (&origin_addr_as, &result_addr_as) {
@@ -254,7 +275,7 @@ extern "C" fn pmpi_rget_accumulate_f08ts_(origin_addr: Section, origin_count: In
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (origin_addr_copy, false), Some((result_addr_copy, true))) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(origin_addr.is_contiguous() && result_addr.is_contiguous()) {
+    if !(origin_addr.is_whole() && result_addr.is_whole()) {
         return with_gaps(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
     }
     pmpi_rget_accumulate_(origin_addr.start(), origin_count, origin_datatype, result_addr.start(), result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
@@ -275,6 +296,9 @@ extern "C" fn pmpi_rput_f08ts_(origin_addr: Section, origin_count: In<Int>, orig
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(origin_addr: Section, origin_count: In<Int>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<Int>, target_datatype: In<Int>, win: In<Int>, request: Handle, ierror: Ierror) {
+        if origin_addr.is_contiguous() {
+            return pmpi_rput_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror);
+        }
         let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(origin_addr_as) = &origin_addr_as {
             return pmpi_rput_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, win, request, ierror);
@@ -285,7 +309,7 @@ extern "C" fn pmpi_rput_f08ts_(origin_addr: Section, origin_count: In<Int>, orig
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (origin_addr_copy, false), None) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(origin_addr.is_contiguous()) {
+    if !(origin_addr.is_whole()) {
         return with_gaps(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror);
     }
     pmpi_rput_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror);

@@ -30,13 +30,16 @@ extern "C" fn pmpi_accumulate_c_f08ts_(origin_addr: Section, origin_count: In<i6
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(origin_addr: Section, origin_count: In<i64>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<i64>, target_datatype: In<Int>, op: In<Int>, win: In<Int>, ierror: Ierror) {
+        if origin_addr.is_contiguous() {
+            return pmpi_accumulate_c_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror);
+        }
         let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(origin_addr_as) = &origin_addr_as {
             return pmpi_accumulate_c_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, op, win, ierror);
         }
         ierror.set(refuse_section());
     }
-    if !(origin_addr.is_contiguous()) {
+    if !(origin_addr.is_whole()) {
         return with_gaps(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror);
     }
     pmpi_accumulate_c_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror);
@@ -54,13 +57,16 @@ extern "C" fn pmpi_get_c_f08ts_(origin_addr: Section, origin_count: In<i64>, ori
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(origin_addr: Section, origin_count: In<i64>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<i64>, target_datatype: In<Int>, win: In<Int>, ierror: Ierror) {
+        if origin_addr.is_contiguous() {
+            return pmpi_get_c_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror);
+        }
         let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(origin_addr_as) = &origin_addr_as {
             return pmpi_get_c_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, win, ierror);
         }
         ierror.set(refuse_section());
     }
-    if !(origin_addr.is_contiguous()) {
+    if !(origin_addr.is_whole()) {
         return with_gaps(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror);
     }
     pmpi_get_c_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror);
@@ -78,6 +84,9 @@ extern "C" fn pmpi_get_accumulate_c_f08ts_(origin_addr: Section, origin_count: I
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(origin_addr: Section, origin_count: In<i64>, origin_datatype: In<Int>, result_addr: Section, result_count: In<i64>, result_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<i64>, target_datatype: In<Int>, op: In<Int>, win: In<Int>, ierror: Ierror) {
+        if origin_addr.is_contiguous() && result_addr.is_contiguous() {
+            return pmpi_get_accumulate_c_(origin_addr.start(), origin_count, origin_datatype, result_addr.start(), result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror);
+        }
         let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         let result_addr_as = match result_addr.layout(result_count, result_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let (Some(origin_addr_as), Some(result_addr_as)) = (&origin_addr_as, &result_addr_as) {
@@ -85,7 +94,7 @@ extern "C" fn pmpi_get_accumulate_c_f08ts_(origin_addr: Section, origin_count: I
         }
         ierror.set(refuse_section());
     }
-    if !(origin_addr.is_contiguous() && result_addr.is_contiguous()) {
+    if !(origin_addr.is_whole() && result_addr.is_whole()) {
         return with_gaps(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror);
     }
     pmpi_get_accumulate_c_(origin_addr.start(), origin_count, origin_datatype, result_addr.start(), result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror);
@@ -103,13 +112,16 @@ extern "C" fn pmpi_put_c_f08ts_(origin_addr: Section, origin_count: In<i64>, ori
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(origin_addr: Section, origin_count: In<i64>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<i64>, target_datatype: In<Int>, win: In<Int>, ierror: Ierror) {
+        if origin_addr.is_contiguous() {
+            return pmpi_put_c_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror);
+        }
         let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(origin_addr_as) = &origin_addr_as {
             return pmpi_put_c_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, win, ierror);
         }
         ierror.set(refuse_section());
     }
-    if !(origin_addr.is_contiguous()) {
+    if !(origin_addr.is_whole()) {
         return with_gaps(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror);
     }
     pmpi_put_c_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror);
@@ -130,6 +142,9 @@ extern "C" fn pmpi_raccumulate_c_f08ts_(origin_addr: Section, origin_count: In<i
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(origin_addr: Section, origin_count: In<i64>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<i64>, target_datatype: In<Int>, op: In<Int>, win: In<Int>, request: Handle, ierror: Ierror) {
+        if origin_addr.is_contiguous() {
+            return pmpi_raccumulate_c_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
+        }
         let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(origin_addr_as) = &origin_addr_as {
             return pmpi_raccumulate_c_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
@@ -140,7 +155,7 @@ extern "C" fn pmpi_raccumulate_c_f08ts_(origin_addr: Section, origin_count: In<i
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (origin_addr_copy, false), None) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(origin_addr.is_contiguous()) {
+    if !(origin_addr.is_whole()) {
         return with_gaps(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
     }
     pmpi_raccumulate_c_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
@@ -161,6 +176,9 @@ extern "C" fn pmpi_rget_c_f08ts_(origin_addr: Section, origin_count: In<i64>, or
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(origin_addr: Section, origin_count: In<i64>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<i64>, target_datatype: In<Int>, win: In<Int>, request: Handle, ierror: Ierror) {
+        if origin_addr.is_contiguous() {
+            return pmpi_rget_c_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror);
+        }
         let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(origin_addr_as) = &origin_addr_as {
             return pmpi_rget_c_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, win, request, ierror);
@@ -171,7 +189,7 @@ extern "C" fn pmpi_rget_c_f08ts_(origin_addr: Section, origin_count: In<i64>, or
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (origin_addr_copy, true), None) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(origin_addr.is_contiguous()) {
+    if !(origin_addr.is_whole()) {
         return with_gaps(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror);
     }
     pmpi_rget_c_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror);
@@ -192,6 +210,9 @@ extern "C" fn pmpi_rget_accumulate_c_f08ts_(origin_addr: Section, origin_count: 
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(origin_addr: Section, origin_count: In<i64>, origin_datatype: In<Int>, result_addr: Section, result_count: In<i64>, result_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<i64>, target_datatype: In<Int>, op: In<Int>, win: In<Int>, request: Handle, ierror: Ierror) {
+        if origin_addr.is_contiguous() && result_addr.is_contiguous() {
+            return pmpi_rget_accumulate_c_(origin_addr.start(), origin_count, origin_datatype, result_addr.start(), result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
+        }
         let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         let result_addr_as = match result_addr.layout(result_count, result_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let (Some(origin_addr_as), Some(result_addr_as)) = (&origin_addr_as, &result_addr_as) {
@@ -204,7 +225,7 @@ extern "C" fn pmpi_rget_accumulate_c_f08ts_(origin_addr: Section, origin_count: 
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (origin_addr_copy, false), Some((result_addr_copy, true))) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(origin_addr.is_contiguous() && result_addr.is_contiguous()) {
+    if !(origin_addr.is_whole() && result_addr.is_whole()) {
         return with_gaps(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
     }
     pmpi_rget_accumulate_c_(origin_addr.start(), origin_count, origin_datatype, result_addr.start(), result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
@@ -225,6 +246,9 @@ extern "C" fn pmpi_rput_c_f08ts_(origin_addr: Section, origin_count: In<i64>, or
     #[cold]
     #[inline(never)]
     extern "C" fn with_gaps(origin_addr: Section, origin_count: In<i64>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<i64>, target_datatype: In<Int>, win: In<Int>, request: Handle, ierror: Ierror) {
+        if origin_addr.is_contiguous() {
+            return pmpi_rput_c_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror);
+        }
         let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(origin_addr_as) = &origin_addr_as {
             return pmpi_rput_c_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, win, request, ierror);
@@ -235,7 +259,7 @@ extern "C" fn pmpi_rput_c_f08ts_(origin_addr: Section, origin_count: In<i64>, or
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (origin_addr_copy, false), None) { result = NO_MEM }
         ierror.set(result);
     }
-    if !(origin_addr.is_contiguous()) {
+    if !(origin_addr.is_whole()) {
         return with_gaps(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror);
     }
     pmpi_rput_c_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror);

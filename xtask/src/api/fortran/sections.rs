@@ -39,9 +39,12 @@ pub fn described(procedure: &Procedure) -> String {
         .map(|argument| ident(&argument.name))
         .collect();
     if !starts_only(procedure) {
-        let whole: Vec<String> = buffers.iter().map(|name| format!("{name}.is_contiguous()")).collect();
+        let whole: Vec<String> = buffers.iter().map(|name| format!("{name}.is_whole()")).collect();
         // Apart, so that the usual call saves no registers for it.
         _ = writeln!(text, "    #[cold]\n    #[inline(never)]\n    extern \"C\" fn with_gaps({parameters}) {{");
+        let none: Vec<String> = buffers.iter().map(|name| format!("{name}.is_contiguous()")).collect();
+        let (none, values_of) = (none.join(" && "), values.join(", "));
+        _ = writeln!(text, "        if {none} {{\n            return pmpi_{stem}_({values_of});\n        }}");
         if let Some(triples) = triples(arguments) {
             text += &as_datatypes(procedure, &triples, &values);
         }
