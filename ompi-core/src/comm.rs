@@ -6,6 +6,7 @@ use crate::error::{Class, Fault, Result};
 use crate::framework::coll;
 use crate::group::{Group, is_first};
 use crate::handle::{Fixed, HandleTable};
+use crate::process;
 use crate::topo::Topology;
 use alloc::boxed::Box;
 use alloc::format;
@@ -25,6 +26,7 @@ mod inter;
 mod predefined;
 mod split_type;
 
+pub use cid::{Member, Reservation};
 pub use create::{create, create_from_group, create_group, free, merge, split, split_hidden};
 pub use disconnect::disconnect;
 pub use duplicate::{begin as begin_duplicate, duplicate};
@@ -95,6 +97,8 @@ impl Communicator {
         let rank = group.rank().unwrap_or(0);
         let peer_count = remote.as_ref().unwrap_or(&group).size();
         errhandler::retain(errhandler);
+        process::retain(group.members());
+        process::retain(remote.as_ref().map_or(&[], |remote| remote.members()));
         Communicator {
             peer_count,
             group,
@@ -298,6 +302,8 @@ pub fn get(handle: usize) -> Option<Arc<Communicator>> {
 impl Drop for Communicator {
     fn drop(&mut self) {
         errhandler::release(self.errhandler.load(Ordering::Relaxed));
+        process::release(self.group.members());
+        process::release(self.remote.as_ref().map_or(&[], |remote| remote.members()));
         if let Some(release) = RELEASE.get() {
             release(self);
         }

@@ -10,6 +10,7 @@ use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
+use opal_core::sort;
 use opal_core::sync::Once;
 
 /// MPI_GROUP_NULL.
@@ -114,7 +115,7 @@ impl Group {
         }
         let sorted = |group: &Group| {
             let mut members = group.members.to_vec();
-            members.sort_unstable();
+            sort::ascending(&mut members);
             members
         };
         if sorted(self) == sorted(other) { Comparison::Similar } else { Comparison::Unequal }
@@ -196,7 +197,9 @@ impl Group {
 
 /// Which of two groups that share no process comes first, on all processes.
 pub fn is_first(group: &[u32], other: &[u32]) -> bool {
-    group.first() < other.first()
+    // By names: indices are this process's own.
+    let first = |members: &[u32]| members.first().map(|member| process::name(*member));
+    first(group) < first(other)
 }
 
 #[cfg(test)]

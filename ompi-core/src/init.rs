@@ -7,7 +7,7 @@ use crate::abi::fast_path;
 use crate::error::{Class, Fault, Result};
 use crate::framework::{bml, pml};
 use crate::process::{self, Process};
-use crate::{addresses, attr, buffer, comm, datatype, executor, file, report};
+use crate::{addresses, attr, buffer, comm, datatype, dynamic, executor, file, report};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -31,11 +31,12 @@ pub use configure::{FRAMEWORK, configure, frameworks, initial_errhandler};
 pub use orte_core::framework::ess::lost_peer;
 use show_components::show_components;
 use state::{
-    ACTIVE, BEFORE, FINALIZED, FORKED, HIGHEST_LEVEL, MAIN_THREAD, STARTING, STATE, THREAD_LEVEL, USERS, not_active,
+    ACTIVE, BEFORE, FINALIZED, FORKED, HIGHEST_LEVEL, MAIN_THREAD, STARTING, STATE, THREAD_LEVEL, TOLD, USERS,
+    not_active,
 };
 pub use state::{
     ThreadLevel, always, initialized, is_active, is_finalized, is_main_thread, is_world_active, level_in_force,
-    thread_level, tool_initialized, was_initialized,
+    tell_before_calls, thread_level, tool_initialized, was_initialized,
 };
 pub use tool::{close_tool, open_tool};
 
@@ -69,11 +70,16 @@ pub fn init(wanted: ThreadLevel) -> Result<ThreadLevel> {
 fn open_world() -> opal_core::Result<()> {
     let identity = ess::selected().ok_or(opal_core::Error::NotFound)?.identity();
     comm::open(identity)?;
+    dynamic::open(environment_parent())?;
     STATE.store(ACTIVE, Ordering::SeqCst);
     if SHOW_COMPONENTS.flag() && identity.rank == 0 {
         show_components();
     }
     report::paths::at_init().map_err(|_| opal_core::Error::Unreachable)
+}
+
+fn environment_parent() -> Option<&'static str> {
+    ess::selected()?.parent()
 }
 
 /// One user of MPI more, the world model or a session. The first one starts everything, which then stays: a user that
@@ -95,7 +101,7 @@ pub fn enter(wanted: ThreadLevel) -> opal_core::Result<()> {
         }
     }
     HIGHEST_LEVEL.fetch_max(wanted as u32, Ordering::Relaxed);
-    if USERS.fetch_add(1, Ordering::SeqCst) == 0
+    if USERS.fetch_add(1, Ordering::SeqCst) & !TOLD == 0
         && let Some(environment) = ess::selected()
     {
         environment.set_state(ess::State::Initialized);
@@ -115,7 +121,7 @@ pub fn has_started() -> bool {
 /// One user of MPI less; after the last one the process may end as it likes.
 pub fn leave() {
     let _life = LIFE.lock();
-    if USERS.fetch_sub(1, Ordering::SeqCst) > 1 {
+    if USERS.fetch_sub(1, Ordering::SeqCst) & !TOLD > 1 {
         return;
     }
     file::abandon_all();
@@ -161,7 +167,7 @@ fn start() -> opal_core::Result<()> {
     report::stats::at_start();
     report::trace::at_start();
     environment.publish(&published(bml))?;
-    process::open(processes(environment));
+    process::open(environment.identity().job, processes(environment));
     Ok(())
 }
 

@@ -20,6 +20,8 @@ pub mod comm;
 mod counts;
 pub mod data;
 pub mod datatype;
+#[cfg_attr(ompi_bare, path = "dynamic/bare.rs")]
+pub mod dynamic;
 pub mod errhandler;
 pub mod error;
 pub mod executor;

@@ -12,6 +12,8 @@ params! {
     /// The error handler of MPI_COMM_WORLD, of MPI_COMM_SELF and of calls that concern no object, until the program sets
     /// others: mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return.
     pub static INITIAL_ERRHANDLER: Text = Text("mpi_errors_are_fatal"), "", level 2, change Never;
+    /// How long MPI_Comm_connect waits for the other side to accept, and how long for an answer of mpirun's about names of ports.
+    pub static CONNECT_TIMEOUT_S: Size = Int(60), "s", level 4, change Local;
     /// Refuse MPI_SUM and the other arithmetic, bitwise and logical operations on MPI_CHAR, MPI_CHARACTER and MPI_WCHAR, as
     /// MPI 5.0 section 6.9.2 says. Otherwise these types are reduced as signed integers of their size, as Open MPI and MPICH
     /// do with the first two.

@@ -23,6 +23,7 @@ pub mod mem;
 pub mod progress;
 pub mod queue;
 #[cfg(not(ompi_bare))]
+pub mod sort;
 pub mod stack;
 pub mod sync;
 pub mod sys;

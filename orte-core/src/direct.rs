@@ -13,7 +13,7 @@
 //!
 //! **Invariant:** a segment and a socket have no name in a file system, so that nothing is left of a job however it ends.
 
-mod hex;
+pub mod hex;
 pub mod job;
 pub mod nodes;
 mod share;
@@ -40,8 +40,8 @@ pub trait Manager: Send + Sync {
     /// Stores a text under a key; others see it after the next fence. Neither holds a space or an equals sign.
     fn put(&self, key: &str, value: &str) -> core::result::Result<(), String>;
 
-    /// What somebody stored before the last fence; `None` if nobody did.
-    fn get(&self, key: &str) -> core::result::Result<Option<String>, String>;
+    /// What `rank` stored before the last fence; `None` if it stored nothing under this key.
+    fn get(&self, rank: u32, key: &str) -> core::result::Result<Option<String>, String>;
 
     /// Waits until every rank of the job is here; at most so many seconds, if it says so.
     fn fence(&self, limit_s: Option<u64>) -> core::result::Result<(), String>;
@@ -126,14 +126,15 @@ impl<M: Manager> Direct<M> {
         if nodes.len() > 1 {
             manager.fence(Some(*seconds))?;
         }
-        let told =
-            || manager.get(KEY)?.ok_or_else(|| String::from("rank 0 runs a program that is not linked with ompi-rs"));
+        let told = || {
+            manager.get(0, KEY)?.ok_or_else(|| String::from("rank 0 runs a program that is not linked with ompi-rs"))
+        };
         let job = own.map_or_else(|| Job::decode(&told()?), Ok)?;
         let deadline_ns = opal_core::sys::monotonic_ns().saturating_add(seconds.saturating_mul(1_000_000_000));
         let (descriptor, control) = match local {
             0 => first_of_node(&job, here.len() as u32, door, deadline_ns)?,
             _ => {
-                let name = manager.get(&key)?.and_then(|text| hex::decode(&text));
+                let name = manager.get(here[0], &key)?.and_then(|text| hex::decode(&text));
                 let name = name.ok_or_else(|| format!("rank {} left no socket for this node's memory", here[0]))?;
                 share::receive(&name, &job, local, deadline_ns)
                     .map_err(|why| format!("this node's shared memory did not come from rank {}: {why}", here[0]))?
@@ -170,7 +171,8 @@ impl<M: Manager> Direct<M> {
         let mut addresses = Vec::new();
         for part in 0..=ADDRESSES_BYTES / self.part_bytes() {
             let key = format!("{KEY}-{rank}.{part}");
-            let value = self.manager.get(&key)?.ok_or_else(|| format!("rank {rank} left no addresses ({key})"))?;
+            let value =
+                self.manager.get(rank, &key)?.ok_or_else(|| format!("rank {rank} left no addresses ({key})"))?;
             let bytes: Option<Vec<u8>> = value.strip_prefix('x').and_then(hex::decode);
             let bytes = bytes.ok_or_else(|| format!("the addresses of rank {rank} were damaged on the way ({key})"))?;
             addresses.extend_from_slice(&bytes);
@@ -212,7 +214,7 @@ impl<M: Manager> Module for Direct<M> {
         if rank == self.place.rank {
             return Some(own);
         }
-        match self.manager.get(&format!("{KEY}-app-{rank}")).ok()? {
+        match self.manager.get(rank, &format!("{KEY}-app-{rank}")).ok()? {
             Some(app) => app.parse().ok(),
             None => Some(0),
         }

@@ -43,6 +43,12 @@ pub const OUTPUT: &str = "OMPI_RS_OUTPUT";
 /// The number of the process on this node that all ranks here descend from; left out by a launcher that has none.
 pub const LAUNCHER: &str = "OMPI_RS_LAUNCHER";
 
+/// The port of the mpirun to which ranks turn for further jobs and names: the one that the user started, whatever job they are of.
+/// Empty or left out: there is none.
+pub const UNIVERSE: &str = "OMPI_RS_UNIVERSE";
+/// In a job that processes had started: the port at which they wait for it. Empty or left out: nobody does.
+pub const PARENT: &str = "OMPI_RS_PARENT";
+
 /// On bare metal: ranks of the job, as the boot line's `size=` says it.
 pub const BOOT_SIZE: &str = "SIZE";
 
@@ -223,19 +229,24 @@ pub fn other_launcher<'a>(variable: impl Fn(&str) -> Option<&'a str>) -> Option<
     if let Some(size) = number(STEP_SIZE).filter(|size| *size > 1 && variable("SLURM_PROCID").is_some()) {
         let how = match (variable("PMI_FD"), variable("PMIX_RANK")) {
             (Some(_), _) => "--mpi=pmi2, but this library was built without ess/pmi2",
-            (_, Some(_)) => "--mpi=pmix, which ompi-rs does not speak",
+            (_, Some(_)) => "--mpi=pmix, which only a library with ess/pmix speaks",
             _ => "neither --mpi=pmi2 nor a default of that kind",
         };
         return Some(format!(
             "{STEP_SIZE} is {size}, so Slurm's srun started this process as one of several, with {how}: it cannot find the \
-             others; start the program with srun --mpi=pmi2 and a library that has ess/pmi2, or unset {STEP_SIZE} to run it alone"
+             others; start the program with srun --mpi=pmi2 and a library that has ess/pmi2 (or --mpi=pmix and ess/pmix), or unset \
+             {STEP_SIZE} to run it alone"
         ));
     }
     let several = [SIZE, "PMI_SIZE"].into_iter().find(|name| number(name).is_some_and(|size| size > 1));
     let name = several.or_else(|| number("PMIX_RANK").filter(|rank| *rank > 0).map(|_| "PMIX_RANK"))?;
     let value = number(name)?;
+    let pmix = match variable("PMIX_NAMESPACE") {
+        Some(_) => ", or with a library that has ess/pmix (cargo xtask build --components default,ess/pmix)",
+        None => "",
+    };
     Some(format!(
-        "{name} is {value}, so another launcher started this process as one of several; {ADVICE}, or unset {name} to run it \
+        "{name} is {value}, so another launcher started this process as one of several; {ADVICE}{pmix}, or unset {name} to run it \
          alone"
     ))
 }
@@ -246,7 +257,7 @@ pub fn told_size<'a>(variable: impl Fn(&str) -> Option<&'a str>) -> Option<&'a s
     if variable(SEGMENT).is_some() {
         return variable(SIZE);
     }
-    match variable("PMI_FD").or_else(|| variable("PMI_PORT")) {
+    match variable("PMI_FD").or_else(|| variable("PMI_PORT")).or_else(|| variable("PMIX_NAMESPACE")) {
         Some(_) => variable("PMI_SIZE"),
         None => Some("1"),
     }
@@ -353,7 +364,9 @@ mod tests {
                 asked => (asked == more).then_some("0"),
             })
         };
-        for (more, how) in [("", "neither"), ("PMI_FD", "without ess/pmi2"), ("PMIX_RANK", "--mpi=pmix, which")] {
+        for (more, how) in
+            [("", "neither"), ("PMI_FD", "without ess/pmi2"), ("PMIX_RANK", "only a library with ess/pmix")]
+        {
             let sentence = slurm(more, "4").unwrap();
             assert!(
                 sentence.contains(how) && sentence.contains("start the program with srun --mpi=pmi2"),

@@ -6,6 +6,8 @@
 //! For jobs of several nodes: `allocation` reads which hosts a resource manager gave, `rmaps` maps ranks to hosts, `oob` is what mpirun
 //! and the daemons of other hosts say, `gpr` the registry of what processes know of each other, `modex` the exchange of addresses.
 //!
+//! For processes of different jobs: `port` is where they meet, `universe` what they ask mpirun for.
+//!
 //! **Invariant:** `no_std` + `alloc`; knows processes and nodes, nothing of MPI.
 #![no_std]
 
@@ -22,5 +24,9 @@ pub mod gpr;
 pub mod modex;
 #[cfg(not(ompi_bare))]
 pub mod oob;
+#[cfg(not(ompi_bare))]
+pub mod port;
 pub mod rmaps;
 pub mod segment;
+#[cfg(not(ompi_bare))]
+pub mod universe;

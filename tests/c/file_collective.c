@@ -168,6 +168,23 @@ static void different_calls(void)
     }
 }
 
+/* With an offset or at the file pointer is each rank's own choice; PnetCDF's ranks that have nothing to move make it. */
+static void mixed(void)
+{
+    char back[9] = "";
+    int last = check_rank == check_ranks - 1;
+    MPI_Status status;
+    GOOD(MPI_File_write_at_all(file, 9 * check_rank, data, 9, MPI_CHAR, &status));
+    GOOD(last ? MPI_File_read_all(file, NULL, 0, MPI_CHAR, &status)
+              : MPI_File_read_at_all(file, 9 * check_rank, back, 9, MPI_CHAR, &status));
+    COUNT(status, MPI_CHAR, last ? 0 : 9);
+    CHECK(last || memcmp(back, data, 9) == 0);
+    GOOD(last ? MPI_File_write_all(file, NULL, 0, MPI_CHAR, &status)
+              : MPI_File_write_at_all(file, 9 * check_rank, data, 9, MPI_CHAR, &status));
+    COUNT(status, MPI_CHAR, last ? 0 : 9);
+    untouched("calls that go together");
+}
+
 /* Nothing collective comes between the halves of a split access. */
 static void split_pending(void)
 {
@@ -214,6 +231,7 @@ int main(int argc, char **argv)
     wrong_on_one(0);
     wrong_on_one(check_ranks - 1);
     different_calls();
+    mixed();
     split_pending();
     opening(name, 0);
     opening(name, check_ranks - 1);

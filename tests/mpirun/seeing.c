@@ -1,5 +1,6 @@
 /* Jobs that are looked at from outside; what each does is its argument. */
 #include <mpi.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -59,6 +60,20 @@ int main(int argc, char **argv)
             MPI_Recv(long_one, sizeof long_one, MPI_BYTE, 0, 10, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         }
         MPI_Barrier(ring);
+    } else if (!strcmp(what, "abort") || !strcmp(what, "die")) {
+        /* Each sends the next one three messages; then the last rank ends the job, while the others wait for it. */
+        double number = 1;
+        for (int turn = 0; turn < 3; turn++)
+            MPI_Sendrecv_replace(&number, 1, MPI_DOUBLE, next, turn, (rank + size - 1) % size, turn, ring, MPI_STATUS_IGNORE);
+        usleep(50000);
+        MPI_Barrier(ring);
+        if (rank == size - 1) {
+            usleep(50000);
+            if (!strcmp(what, "abort"))
+                MPI_Abort(MPI_COMM_WORLD, 3);
+            raise(SIGKILL);
+        }
+        MPI_Recv(&number, 1, MPI_DOUBLE, size - 1, 7, ring, MPI_STATUS_IGNORE);
     } else if (!strcmp(what, "collective")) {
         /* The last rank does not come. */
         if (rank == size - 1)

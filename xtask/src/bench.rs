@@ -7,16 +7,20 @@
 mod barrier;
 mod baseline;
 mod boot;
+mod counting;
 mod direct;
+mod hosts;
 mod hpcc;
 pub mod instructions;
 mod launch;
+mod launching;
 mod library;
 mod machine;
 mod measure;
 mod merge;
 mod mpi4py;
 mod output;
+mod pairs;
 mod peers;
 mod plot;
 mod print;
@@ -89,6 +93,8 @@ pub struct Options {
 enum Other {
     /// Measure the cost of components: instructions and time against a library that calls them directly
     Direct(direct::Options),
+    /// Measure the cost of counting messages: the same library with --stats and without
+    Counting(counting::Options),
     /// Compute the time of a barrier by wire for 2 to 60 nodes, and measure it on the rig, which proves the protocol only
     Barrier(barrier::Options),
     /// Measure machines without an operating system: size of an image, time to MPI_Init, messages and barriers among guests
@@ -103,6 +109,10 @@ enum Other {
     Scale(scale::Options),
     /// What the registry's messages weigh and cost beside string-keyed ones, for 16 to 65,536 processes
     Registry(registry::Options),
+    /// Measure jobs on test hosts of this machine: launch beside logins, collectives with coll/han and without
+    Hosts(hosts::Options),
+    /// Play the launch of large jobs on a model of hosts and their network: times, and bytes at mpirun's host
+    Launch(launching::Options),
     /// Make docs/performance.md, the pages and plots below docs/performance from the figures that --json wrote
     #[command(after_help = "\
 Examples:
@@ -122,6 +132,7 @@ Examples:
 pub fn run(options: &Options, progress: &Progress) -> Result<()> {
     match &options.other {
         Some(Other::Direct(options)) => direct::run(options, progress),
+        Some(Other::Counting(options)) => counting::run(options, progress),
         Some(Other::Barrier(options)) => barrier::run(options, progress),
         Some(Other::Boot(options)) => boot::run(options, progress),
         Some(Other::Tune(options)) => tune::run(options, progress),
@@ -129,6 +140,8 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
         Some(Other::Hpcc(options)) => hpcc::run(options, progress),
         Some(Other::Scale(options)) => scale::run(options, progress),
         Some(Other::Registry(options)) => registry::run(options, progress),
+        Some(Other::Hosts(options)) => hosts::run(options, progress),
+        Some(Other::Launch(options)) => launching::run(options, progress),
         Some(Other::Report { json, docs }) => report(json, docs.as_deref(), progress),
         None => rows_of(options, progress),
     }

@@ -7,6 +7,7 @@ pub mod components;
 mod dist;
 mod fortran;
 pub mod groups;
+pub mod header;
 pub mod image;
 mod lock;
 mod manual;

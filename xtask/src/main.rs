@@ -20,6 +20,9 @@ mod new;
 mod progress;
 mod run;
 mod shell;
+#[allow(dead_code)] // as `name`, which sorts by it
+#[path = "../../opal-core/src/sort.rs"]
+mod sort;
 mod test;
 mod tidy;
 mod tree;

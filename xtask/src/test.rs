@@ -12,13 +12,17 @@ mod coll;
 mod copies;
 mod debian;
 mod decisions;
+mod dynamic;
 mod fftw;
+mod file_libraries;
+mod files;
 mod fortran;
 mod fpga;
 mod header;
 pub mod hpcc;
 mod images;
 mod instructions;
+mod jobs;
 mod loom;
 mod memcheck;
 pub mod mpi4py;
@@ -27,6 +31,7 @@ mod mutants;
 mod netpipe;
 mod new;
 mod nodes;
+mod one_sided;
 mod peers;
 mod probe;
 mod programs;
@@ -126,8 +131,10 @@ const TIERS: &[Tier] = &[
     Tier { name: "decisions", budget_minutes: 0.5, run: decisions::tier, ci_only: false },
     Tier { name: "sockets", budget_minutes: 0.5, run: sockets::tier, ci_only: false },
     Tier { name: "unexpected", budget_minutes: 1.5, run: unexpected::tier, ci_only: false },
+    Tier { name: "dynamic", budget_minutes: 1.0, run: dynamic::tier, ci_only: false },
     Tier { name: "seeing", budget_minutes: 0.5, run: seeing::tier, ci_only: false },
     Tier { name: "copies", budget_minutes: 1.5, run: copies::tier, ci_only: false },
+    Tier { name: "files", budget_minutes: 0.7, run: files::tier, ci_only: false },
     Tier { name: "bad_input", budget_minutes: 2.0, run: bad_input::tier, ci_only: false },
     Tier { name: "fuzz", budget_minutes: 1.5, run: bad_input::fuzz, ci_only: false },
     Tier { name: "wrappers", budget_minutes: 0.7, run: wrappers::tier, ci_only: false },
@@ -145,9 +152,12 @@ const TIERS: &[Tier] = &[
     Tier { name: "boot", budget_minutes: 6.0, run: boot::tier, ci_only: false },
     Tier { name: "peers", budget_minutes: 2.0, run: peers::tier, ci_only: false },
     Tier { name: "mpi4py", budget_minutes: 6.0, run: mpi4py::tier, ci_only: false },
+    Tier { name: "one_sided", budget_minutes: 1.0, run: one_sided::tier, ci_only: false },
+    Tier { name: "pnetcdf", budget_minutes: 2.0, run: file_libraries::pnetcdf, ci_only: false },
     Tier { name: "netpipe", budget_minutes: 1.0, run: netpipe::tier, ci_only: false },
     // Nothing of it without --all.
     Tier { name: "fftw", budget_minutes: 0.0, run: fftw::tier, ci_only: false },
     Tier { name: "rsmpi", budget_minutes: 0.0, run: rsmpi::tier, ci_only: false },
+    Tier { name: "hdf5", budget_minutes: 0.0, run: file_libraries::hdf5, ci_only: false },
     Tier { name: "hpcc", budget_minutes: 0.0, run: hpcc::tier, ci_only: false },
 ];

@@ -43,6 +43,21 @@ pub struct Facts {
     /// C symbols that the library exports for this component beside `MPI_*` and `PMPI_*`, such as `munmap`.
     #[serde(default)]
     pub exports: Vec<String>,
+    /// A header that it needs.
+    #[serde(default)]
+    pub header: Option<ForeignHeader>,
+}
+
+/// `header` of `[package.metadata.ompi]`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct ForeignHeader {
+    /// What pkg-config knows the library by.
+    pub pkg_config: String,
+    /// A C file of the component that compiles where the header says what the component says.
+    pub check: String,
+    /// The package of Debian that brings the header.
+    pub package: String,
 }
 
 impl Tree {

@@ -12,12 +12,13 @@
 #![cfg(feature = "runtime")]
 #![allow(unsafe_code)]
 
+mod heap;
+
 use core::panic::PanicInfo;
-use dlmalloc::GlobalDlmalloc;
 use opal_core::sync::{AtomicBool, Ordering};
 
 #[global_allocator]
-static HEAP: GlobalDlmalloc = GlobalDlmalloc;
+static HEAP: heap::Heap = heap::Heap::new();
 
 static PANICKING: AtomicBool = AtomicBool::new(false);
 

@@ -59,6 +59,7 @@ pub mod collective;
 pub mod datatype;
 pub mod environment;
 mod error;
+pub mod file;
 pub mod info;
 mod life;
 mod panics;

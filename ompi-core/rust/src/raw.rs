@@ -15,7 +15,10 @@ use ompi_core::buffer::{self, Owner};
 use ompi_core::comm::Communicator;
 use ompi_core::data::Data;
 use ompi_core::error::{Class, Fault, Result};
+use ompi_core::file::{File, FileCall, Outcome};
 use ompi_core::framework::coll::Call;
+use ompi_core::framework::fbtl::AccessKind;
+use ompi_core::framework::io::{FileAccess, Start};
 use ompi_core::framework::pml::{self, MatchContext, Matched, Mode};
 use ompi_core::request::{Request, collective, exchange};
 use ompi_core::status::{ANY_TAG, Status};
@@ -230,4 +233,38 @@ pub fn replace_buffer(owner: Owner, bytes: usize) -> Result<()> {
     LENT.lock().push((owner, words));
     // SAFETY: the memory stays where it is, untouched, until it is detached above.
     unsafe { buffer::attach(owner, at, size) }
+}
+
+/// Whether all processes of a file make a call together.
+#[derive(Clone, Copy, Debug)]
+pub enum FileCalls {
+    /// This one for itself.
+    Alone,
+    /// This one.
+    All(FileCall),
+}
+
+/// Reads of a file into a buffer.
+pub fn read_file<B: BufferMut + ?Sized>(file: &File, call: FileCalls, start: Start, buffer: &mut B) -> Outcome {
+    let data = target(buffer);
+    // SAFETY: `BufferMut` lets it be written while it is borrowed mutably, and the access is over when the call returns.
+    unsafe { access_file(file, call, &FileAccess { start, data: &data, direction: AccessKind::Read }) }
+}
+
+/// Writes from a buffer to a file.
+pub fn write_file<B: Buffer + ?Sized>(file: &File, call: FileCalls, start: Start, buffer: &B) -> Outcome {
+    let data = source(buffer);
+    // SAFETY: `Buffer` lets it be read while it is borrowed, and the access is over when the call returns.
+    unsafe { access_file(file, call, &FileAccess { start, data: &data, direction: AccessKind::Write }) }
+}
+
+/// # Safety
+/// The data is readable (to write it) or writable (to read into it).
+unsafe fn access_file(file: &File, call: FileCalls, access: &FileAccess<'_>) -> Outcome {
+    match call {
+        // SAFETY: the caller's promise.
+        FileCalls::Alone => unsafe { file.module.access(access) },
+        // SAFETY: the caller's promise.
+        FileCalls::All(call) => unsafe { file.module.access_all(call, Ok(*access)) },
+    }
 }

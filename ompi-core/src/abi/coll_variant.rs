@@ -42,9 +42,9 @@ impl Variant {
     pub unsafe fn run(self, call: Call<'_>) -> Result<()> {
         match self {
             // SAFETY: the caller's promise.
-            Variant::Blocking(comm) if event::is_heard() => unsafe { run_heard(comm, call) },
+            Variant::Blocking(comm) if event::is_heard() => unsafe { run_heard(comm, &call) },
             // SAFETY: the caller's promise.
-            Variant::Blocking(comm) => unsafe { executor::run(comm, call) },
+            Variant::Blocking(comm) => unsafe { executor::run(comm, &call) },
             Variant::Nonblocking((handle, _), request) => {
                 // SAFETY: the caller's promise.
                 request.set(unsafe { collective::begin(handle, call)? }.into_handle());

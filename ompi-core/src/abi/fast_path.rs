@@ -41,7 +41,11 @@ impl EntryPoints {
 /// MPI is active, and the PML runs: its fast path is open from now on.
 pub fn open() {
     let pml = pml::selected();
-    let fast = if COUNTED.load(Ordering::SeqCst) { pml.counting_fast_path() } else { pml.fast_path() };
+    let fast = match COUNTED.load(Ordering::SeqCst) {
+        _ if pml::is_observed() => None,
+        true => pml.counting_fast_path(),
+        false => pml.fast_path(),
+    };
     fast.unwrap_or(EntryPoints::COMPLETE).set();
 }
 

@@ -6,11 +6,15 @@ use super::kinds::{
 };
 use crate::datatype::{self, Datatype as Type};
 use crate::error::{Class, Fault, Result};
-use crate::file::{self, Amode, FileHints, Representation, View};
+use crate::file::{
+    self, Amode, Conversion, ConversionFunction, DatarepFunctions, ExtentFunction, FileHints, LargeConversionFunction,
+    Representation, View,
+};
 use crate::framework::io::{FileArguments, NewView};
 use crate::group;
 use crate::info::Info as Hinted;
 use alloc::format;
+use alloc::string::String;
 use alloc::sync::Arc;
 use core::ffi::{CStr, c_char, c_int, c_void};
 
@@ -119,8 +123,7 @@ rows! {
 
     /// The extent of a datatype in a file. MPI 5.0 §14.5.1.
     fn File_get_type_extent(fh: File, datatype: Datatype, extent: Out<Aint>) [large] => {
-        fh.module.view().representation.check(datatype)?;
-        extent.set(datatype.layout.extent() as Aint);
+        extent.set(fh.module.view().representation.layout(datatype)?.extent() as Aint);
         Ok(())
     }
 
@@ -128,13 +131,31 @@ rows! {
     fn Register_datarep(
         datarep: Text, read_conversion_fn: Callback, write_conversion_fn: Callback, dtype_file_extent_fn: Callback,
         extra_state: Raw<*mut c_void>,
-    ) [] => unsupported
+    ) [] => {
+        let conversion = |at: *const c_void| match at.is_null() {
+            true => Conversion::Null,
+            // SAFETY: a function of this type by the standard.
+            false => Conversion::Int(unsafe { core::mem::transmute::<*const c_void, ConversionFunction>(at) }),
+        };
+        let (read, write) = (conversion(read_conversion_fn), conversion(write_conversion_fn));
+        // SAFETY: functions that may be called with this state whenever MPI wants, by the standard.
+        unsafe { register(datarep, read, write, dtype_file_extent_fn, extra_state) }
+    }
 
     /// As MPI_Register_datarep for functions that take large counts. MPI 5.0 §14.5.3.
     fn Register_datarep_c(
         datarep: Text, read_conversion_fn: Callback, write_conversion_fn: Callback, dtype_file_extent_fn: Callback,
         extra_state: Raw<*mut c_void>,
-    ) [] => unsupported
+    ) [] => {
+        let conversion = |at: *const c_void| match at.is_null() {
+            true => Conversion::Null,
+            // SAFETY: a function of this type by the standard.
+            false => Conversion::Large(unsafe { core::mem::transmute::<*const c_void, LargeConversionFunction>(at) }),
+        };
+        let (read, write) = (conversion(read_conversion_fn), conversion(write_conversion_fn));
+        // SAFETY: functions that may be called with this state whenever MPI wants, by the standard.
+        unsafe { register(datarep, read, write, dtype_file_extent_fn, extra_state) }
+    }
 
     /// Sets whether accesses are atomic. MPI 5.0 §14.6.1.
     fn File_set_atomicity(fh: File, flag: Raw<c_int>) [] => {
@@ -196,5 +217,32 @@ fn view(disp: Offset, etype: Result<Arc<Type>>, filetype: Result<Arc<Type>>, dat
         }
     }
     let representation = Representation::named(&datarep.to_string_lossy())?;
-    Ok(View { displacement, etype, filetype, representation, overlaps: false })
+    Ok(View::new(displacement, etype, filetype, representation))
+}
+
+/// Registers a representation under a name that is free.
+///
+/// # Safety
+/// The functions are of the types that the standard gives them, and may be called with `extra`.
+unsafe fn register(
+    datarep: &CStr,
+    read: Conversion,
+    write: Conversion,
+    extent: *const c_void,
+    extra: *mut c_void,
+) -> Result<()> {
+    let wrong = |argument, why: String| Err(Fault::new(Class::Arg).argument(argument).because(why));
+    let Ok(name) = datarep.to_str() else { return wrong("datarep", "a name is a text in UTF-8".into()) };
+    if name.is_empty() || name.len() >= MAX_DATAREP {
+        let why =
+            format!("a name has 1 to {} characters (MPI_MAX_DATAREP_STRING), not {}", MAX_DATAREP - 1, name.len());
+        return wrong("datarep", why);
+    }
+    if extent.is_null() {
+        return wrong("dtype_file_extent_fn", "a null pointer is not a function".into());
+    }
+    // SAFETY: a function of this type by the caller's promise.
+    let extent = unsafe { core::mem::transmute::<*const c_void, ExtentFunction>(extent) };
+    // SAFETY: the caller's promise.
+    unsafe { file::register_datarep(name, DatarepFunctions { read, write, extent, extra }) }
 }

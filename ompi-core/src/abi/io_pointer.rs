@@ -98,12 +98,11 @@ rows! {
 
     /// The place in the file of an offset in the view. MPI 5.0 §14.4.3.
     fn File_get_byte_offset(fh: File, offset: Raw<Offset>, disp: Out<Offset>) [] => {
-        let view = fh.module.view();
-        let position = u64::try_from(offset).ok().and_then(|offset| offset.checked_mul(view.unit())).ok_or_else(|| {
-            Fault::new(Class::Arg).argument("offset").because(format!("{offset} is no offset in the view"))
+        let offset = u64::try_from(offset).map_err(|_| {
+            let why = format!("{offset} is negative; offsets count from the beginning of the view");
+            Fault::new(Class::Arg).argument("offset").because(why)
         })?;
-        view.check_reach(position)?;
-        disp.set(view.place(position) as Offset);
+        disp.set(fh.module.byte_offset(offset)? as Offset);
         Ok(())
     }
 }

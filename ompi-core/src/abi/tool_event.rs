@@ -1,5 +1,6 @@
 //! The tool interface: events and their sources. MPI 5.0 §15.3.8.
 
+use super::fast_path;
 use super::kinds::{Aint, Callback, Hints, LargeCount, Out, OutArray, Raw, Text};
 use super::tool_pvar::comm_at;
 use super::tool_text::{buffer, give, put, store};
@@ -7,17 +8,20 @@ use crate::comm::Communicator;
 use crate::error::{Class, Fault, Result};
 use crate::executor;
 use crate::framework::coll::{Call, Function};
+use crate::framework::pml::{self, Observer};
 use crate::info::Info;
 use crate::report::listen;
-use crate::tool::event::{self, EventFn, FreeFn, ToolFunction};
-use crate::tool::value::Datum;
+use crate::tool::event::pending::{self, Dropped, Pending};
+use crate::tool::event::{self, DroppedFn, EventFn, FreeFn, ToolFunction};
+use crate::tool::value::{Datum, ValueType};
 use crate::tool::{BOUND_TO_COMM, element, enumeration};
+use crate::{comm, init};
 use core::ffi::{c_char, c_int, c_void};
 
 rows! {
     /// Number of sources of events. MPI 5.0 §15.3.8.
     fn T_source_get_num(num_sources: Out<c_int>) [tool] => {
-        num_sources.set(SOURCES.len() as c_int);
+        num_sources.set(event::SOURCES.len() as c_int);
         Ok(())
     }
 
@@ -33,7 +37,7 @@ rows! {
         // SAFETY: see above.
         unsafe { give(description, desc, desc_len)? };
         // SAFETY: see above.
-        unsafe { put(ordering, UNORDERED) };
+        unsafe { put(ordering, ORDERINGS[source_index as usize]) };
         // SAFETY: see above.
         unsafe { put(ticks_per_second, event::TICKS_PER_SECOND) };
         // SAFETY: see above.
@@ -70,9 +74,9 @@ rows! {
         // SAFETY: see above.
         unsafe { put(verbosity, crate::tool::verbosity(found.level)) };
         // SAFETY: see above.
-        unsafe { elements(array_of_datatypes, array_of_displacements, num_elements)? };
+        unsafe { elements(found.elements, array_of_datatypes, array_of_displacements, num_elements)? };
         // SAFETY: see above.
-        unsafe { put(enumtype, enumeration::FUNCTIONS) };
+        unsafe { put(enumtype, if found.is_of_function { enumeration::FUNCTIONS } else { enumeration::NULL }) };
         // SAFETY: see above.
         unsafe { put(bind, BOUND_TO_COMM) };
         // SAFETY: see above.
@@ -93,8 +97,15 @@ rows! {
         let _unused = info;
         event::get(event_index)?;
         // SAFETY: null, or the place of a communicator's handle: that is what all events are bound to.
-        let (comm, _) = unsafe { comm_at(obj_handle)? };
-        event_registration.set(event::register(event_index, comm)?);
+        let (comm, found) = unsafe { comm_at(obj_handle)? };
+        if event_index as usize >= event::MESSAGES {
+            pml::selected().count_traffic(found).ok_or(Class::ToolNotSupported)?;
+        }
+        let (registration, is_first_of_messages) = event::register(event_index, comm)?;
+        if is_first_of_messages {
+            hear_messages();
+        }
+        event_registration.set(registration);
         Ok(())
     }
 
@@ -147,16 +158,25 @@ rows! {
         // SAFETY: null, or a function of this type by the standard.
         let function = unsafe { core::mem::transmute::<*const c_void, Option<FreeFn>>(free_cb_function) };
         let last = function.map(|function| ToolFunction { function, user_data: user_data as usize });
-        if let Some(last) = event::free(event_registration, last)? {
+        // What has happened until now is still for it.
+        event::registration(event_registration)?;
+        tell_pending();
+        let (last, is_last_of_messages) = event::free(event_registration, last)?;
+        if is_last_of_messages {
+            ignore_messages();
+        }
+        if let Some(last) = last {
             call_last(last, event_registration);
         }
         Ok(())
     }
 
-    /// Sets the function that is called for lost events. None is ever lost. MPI 5.0 §15.3.8.
+    /// Sets the function that is called for lost events, or with null takes it back. MPI 5.0 §15.3.8.
     fn T_event_set_dropped_handler(event_registration: Raw<usize>, dropped_cb_function: Callback) [tool] => {
-        let _unused = dropped_cb_function;
-        event::registration(event_registration).map(drop)
+        // SAFETY: null, or a function of this type by the standard.
+        let function = unsafe { core::mem::transmute::<*const c_void, Option<DroppedFn>>(dropped_cb_function) };
+        event::registration(event_registration)?.set_dropped(function);
+        Ok(())
     }
 
     /// One element of an event's data. MPI 5.0 §15.3.8.
@@ -164,8 +184,7 @@ rows! {
         event_instance: Raw<usize>, element_index: Raw<c_int>, buffer: Raw<*mut c_void>,
     ) [tool] => {
         let found = event::instance(event_instance)?;
-        let data = [Datum::Int(found.function()), Datum::Unsigned(found.operation())];
-        let datum = element(&data, element_index, "elements").map_err(|fault| fault.argument("element_index"))?;
+        let datum = element(&found.data, element_index, "elements").map_err(|fault| fault.argument("element_index"))?;
         // SAFETY: room for the element by the standard.
         unsafe { store(*datum, buffer.cast(), 0) }
     }
@@ -174,11 +193,9 @@ rows! {
     fn T_event_copy(event_instance: Raw<usize>, buffer: Raw<*mut c_void>) [tool] => {
         let found = event::instance(event_instance)?;
         self::buffer(buffer.cast())?;
-        for (datum, (_, displacement)) in
-            [Datum::Int(found.function()), Datum::Unsigned(found.operation())].into_iter().zip(event::ELEMENTS)
-        {
+        for (datum, (_, displacement)) in found.data.iter().zip(event::ALL[found.event].elements) {
             // SAFETY: room for all elements at their displacements by the standard.
-            unsafe { store(datum, buffer.cast::<u8>().wrapping_add(displacement as usize), 0)? };
+            unsafe { store(*datum, buffer.cast::<u8>().wrapping_add(*displacement as usize), 0)? };
         }
         Ok(())
     }
@@ -191,8 +208,7 @@ rows! {
 
     /// Where an event came from. MPI 5.0 §15.3.8.
     fn T_event_get_source(event_instance: Raw<usize>, source_index: Out<c_int>) [tool] => {
-        event::instance(event_instance)?;
-        source_index.set(0);
+        source_index.set(event::ALL[event::instance(event_instance)?.event].source as c_int);
         Ok(())
     }
 }
@@ -203,7 +219,7 @@ rows! {
 /// That of [`executor::run`].
 #[cold]
 #[inline(never)]
-pub(super) unsafe fn run_heard(comm: &Communicator, call: Call<'_>) -> Result<()> {
+pub(super) unsafe fn run_heard(comm: &Communicator, call: &Call<'_>) -> Result<()> {
     let (function, operation) = (call.function(), event::next_operation());
     tell(event::BEGIN, comm, function, operation);
     // SAFETY: the caller's promise.
@@ -213,9 +229,57 @@ pub(super) unsafe fn run_heard(comm: &Communicator, call: Call<'_>) -> Result<()
 }
 
 fn tell(event: usize, comm: &Communicator, function: Function, operation: u64) {
+    tell_listeners(event, comm, &[Datum::Int(function as i32), Datum::Unsigned(operation)], event::now());
+}
+
+/// From now on messages are told of.
+fn hear_messages() {
+    pending::open();
+    pml::observe_messages(Observer::Tools, pending::note);
+    // No fast path tells anybody.
+    fast_path::count();
+    init::tell_before_calls(Some(tell_pending));
+}
+
+fn ignore_messages() {
+    init::tell_before_calls(None);
+    pml::ignore_messages(Observer::Tools);
+    if init::is_active() {
+        fast_path::count();
+    }
+    pending::close();
+}
+
+/// Tells of what happened to messages since the last time. No lock is held: a row begins.
+fn tell_pending() {
+    let Some((_teller, waiting, dropped)) = pending::begin() else { return };
+    for Pending { event, timestamp, message } in waiting {
+        let Some((_, comm)) = comm::of_context(message.context) else { continue };
+        let rank = comm.peers().members().iter().position(|process| *process == message.process);
+        let rank = rank.map_or(-1, |rank| rank as i32);
+        tell_listeners(
+            event,
+            &comm,
+            &[Datum::Int(rank), Datum::Int(message.tag), Datum::Unsigned(message.bytes)],
+            timestamp,
+        );
+    }
+    for Dropped { event, context, count } in dropped {
+        let Some((_, comm)) = comm::of_context(context) else { continue };
+        for (handle, registration) in event::listeners(event, &comm) {
+            if let Some(hook) = registration.dropped() {
+                let source = event::ALL[event].source as c_int;
+                // SAFETY: the function that the tool gave to MPI_T_event_set_dropped_handler. No lock is held.
+                unsafe { (hook.function)(count, handle, source, REQUIRE_NONE, hook.user_data as *mut c_void) };
+            }
+        }
+    }
+}
+
+fn tell_listeners(event: usize, comm: &Communicator, data: &[Datum<'static>], timestamp: i64) {
     for (handle, registration) in event::listeners(event, comm) {
         let Some(hook) = registration.enter() else { continue };
-        if let Some(instance) = event::begin_instance(function, operation) {
+        if let Some(instance) = event::begin_instance(event, data, timestamp) {
             // SAFETY: the function that the tool registered, called as MPI 5.0 §15.3.8 says. No lock is held.
             unsafe { (hook.function)(instance, handle, REQUIRE_NONE, hook.user_data as *mut c_void) };
             event::end_instance(instance);
@@ -232,7 +296,7 @@ fn call_last(last: ToolFunction<FreeFn>, registration: usize) {
 }
 
 fn source(index: c_int) -> Result<&'static (&'static str, &'static str)> {
-    element(&SOURCES, index, "sources of events").map_err(|fault| fault.argument("source_index"))
+    element(&event::SOURCES, index, "sources of events").map_err(|fault| fault.argument("source_index"))
 }
 
 fn callback(registration: usize, safety: c_int) -> Result<()> {
@@ -249,7 +313,12 @@ fn callback(registration: usize, safety: c_int) -> Result<()> {
 ///
 /// # Safety
 /// `number` is null or the place of the arrays' length; an array is null or has it.
-unsafe fn elements(datatypes: *mut usize, displacements: *mut Aint, number: *mut c_int) -> Result<()> {
+unsafe fn elements(
+    all: &[(ValueType, i64)],
+    datatypes: *mut usize,
+    displacements: *mut Aint,
+    number: *mut c_int,
+) -> Result<()> {
     if number.is_null() {
         return Ok(());
     }
@@ -257,18 +326,18 @@ unsafe fn elements(datatypes: *mut usize, displacements: *mut Aint, number: *mut
     let room = unsafe { number.read() };
     let wrong = || Fault::new(Class::ToolInvalid).argument("num_elements").because("it is negative");
     let room = usize::try_from(room).map_err(|_| wrong())?;
-    for (at, (of, displacement)) in event::ELEMENTS.into_iter().enumerate().take(room) {
+    for (at, (of, displacement)) in all.iter().enumerate().take(room) {
         if !datatypes.is_null() {
             // SAFETY: within the array's length.
             unsafe { datatypes.wrapping_add(at).write(of.handle()) };
         }
         if !displacements.is_null() {
             // SAFETY: within the array's length.
-            unsafe { displacements.wrapping_add(at).write(displacement) };
+            unsafe { displacements.wrapping_add(at).write(*displacement) };
         }
     }
     // SAFETY: not null.
-    unsafe { number.write(event::ELEMENTS.len() as c_int) };
+    unsafe { number.write(all.len() as c_int) };
     Ok(())
 }
 
@@ -284,8 +353,7 @@ unsafe fn put_info(at: *mut usize) -> Result<()> {
     Ok(())
 }
 
-const SOURCES: [(&str, &str); 1] = [event::SOURCE];
-/// MPI_T_SOURCE_UNORDERED: threads tell of events at the same time.
-const UNORDERED: c_int = 2;
+/// MPI_T_SOURCE_UNORDERED, where threads tell of events at the same time, and MPI_T_SOURCE_ORDERED.
+const ORDERINGS: [c_int; event::SOURCES.len()] = [2, 1];
 /// MPI_T_CB_REQUIRE_NONE.
 const REQUIRE_NONE: c_int = 0;

@@ -11,9 +11,11 @@ use crate::error::{Class, Fault, Result};
 use crate::group::{Group, is_first};
 use crate::oob::allgather::{Allgather, Participants};
 use crate::oob::{Conversation, Key};
+use crate::process;
 use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use opal_core::sort;
 use opal_core::sync::Ordering;
 
 /// MPI_Comm_split and its like: the members with this rank's color, ordered by key, then by rank. `None` for a process
@@ -34,7 +36,7 @@ fn split_for(parent: &Communicator, color: Option<u64>, key: i32, hints: Hints) 
     let Some(color) = color else { return Ok(None) };
     let select = |group: &Group, words: &[[u64; 4]]| {
         let mut chosen: Vec<usize> = (0..words.len()).filter(|rank| words[*rank][1..3] == [1, color]).collect();
-        chosen.sort_by_key(|rank| (words[*rank][3] as u32 as i32, *rank));
+        sort::by_key(&mut chosen, |rank| (words[*rank][3] as u32 as i32, *rank));
         chosen.iter().map(|rank| Member { process: group.members()[*rank], context: words[*rank][0] as u32 }).collect()
     };
     let local = select(&parent.group, &received.local);
@@ -54,7 +56,7 @@ pub fn create(parent: &Communicator, group: &Group) -> Result<Option<usize>> {
     }
     let select = |group: &Group, words: &[[u64; 2]]| {
         let mut chosen: Vec<usize> = (0..words.len()).filter(|rank| words[*rank][1] != 0).collect();
-        chosen.sort_by_key(|rank| words[*rank][1]);
+        sort::by_key(&mut chosen, |rank| words[*rank][1]);
         chosen.iter().map(|rank| Member { process: group.members()[*rank], context: words[*rank][0] as u32 }).collect()
     };
     let local: Vec<Member> = select(&parent.group, &received.local);
@@ -157,8 +159,9 @@ pub fn name_of(tag: &[u8], groups: &[&Group]) -> [u64; 2] {
     [0xcbf2_9ce4_8422_2325, 0x6c62_272e_07bb_0142].map(|start| {
         let hash = tag.iter().fold(start, |hash, byte| step(hash, u64::from(*byte)));
         groups.iter().fold(hash, |hash, group| {
-            let members = group.members().iter().map(|member| u64::from(*member) + 1);
-            step(members.fold(hash, step), 0)
+            // By names: indices are this process's own.
+            let members = group.members().iter().map(|member| process::name(*member));
+            step(members.fold(hash, |hash, name| step(step(hash, name.job), u64::from(name.rank) + 1)), 0)
         })
     })
 }

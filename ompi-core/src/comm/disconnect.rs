@@ -4,7 +4,8 @@ use super::{Communicator, create, get};
 use crate::buffer::{self, Owner};
 use crate::error::{Class, Fault, Result};
 use crate::executor;
-use crate::framework::{part, pml};
+use crate::framework::{bml, part, pml};
+use crate::process;
 use crate::request::collective;
 use alloc::format;
 use opal_core::wait;
@@ -23,8 +24,13 @@ pub fn disconnect(handle: usize) -> Result<()> {
     executor::barrier(&comm)?;
     // Of a message that came meanwhile the other side may have known first.
     settle(&comm)?;
+    let members = [comm.group.members(), comm.remote.as_ref().map_or(&[], |remote| remote.members())].concat();
     drop(comm);
-    create::free(handle)
+    create::free(handle)?;
+    if let Some(bml) = bml::selected() {
+        process::leave(&members).into_iter().for_each(|process| bml.remove_process(process));
+    }
+    Ok(())
 }
 
 fn settle(comm: &Communicator) -> Result<()> {

@@ -8,12 +8,13 @@ use super::cid::{Member, Reservation, members};
 use super::create::name_of;
 use super::{Communicator, Hints};
 use crate::error::{Class, Fault, Result};
-use crate::group::Group;
+use crate::group::{Group, is_first};
 use crate::oob::allgather::{Allgather, Participants, block_on, broadcast};
 use crate::oob::{self, Conversation, Key};
 use crate::process;
 use alloc::format;
 use alloc::vec::Vec;
+use opal_core::framework::btl::ProcessName;
 use opal_core::sync::Ordering;
 
 /// How a leader reaches the leader of the other group.
@@ -99,7 +100,7 @@ pub fn create_from_groups(
             return Err(overlap("remote_group"));
         }
         // The same order of the groups on both sides.
-        let (one, two) = if group.members() < remote.members() { (group, remote) } else { (remote, group) };
+        let (one, two) = if is_first(group.members(), remote.members()) { (group, remote) } else { (remote, group) };
         let key = Key::named(Conversation::GroupLeaders, name_of(tag, &[one, two]));
         Ok(LeaderExchange { process: remote.members()[rank], there: key, here: key })
     });
@@ -147,7 +148,7 @@ impl LocalGroup<'_> {
 impl LeaderExchange {
     /// Exchanges the members.
     fn exchange(&self, members: &[Member]) -> Result<Vec<u64>> {
-        let words: Vec<u64> = members.iter().map(|one| u64::from(one.process) << 32 | u64::from(one.context)).collect();
+        let words: Vec<u64> = members.iter().flat_map(words_of).collect();
         oob::connect(self.process)?;
         oob::send(self.process, self.there, &words)?;
         let mut message = None;
@@ -160,16 +161,33 @@ impl LeaderExchange {
 }
 
 fn remote_members(message: &[u64]) -> Result<Vec<Member>> {
-    let members: Vec<Member> =
-        message.iter().map(|word| Member { process: (word >> 32) as u32, context: *word as u32 }).collect();
-    match members.iter().all(|member| (member.process as usize) < process::count()) && !members.is_empty() {
-        true => Ok(members),
-        false => {
-            Err(Fault::new(Class::Intern)
-                .because("the leader of the other group sent a message that cannot be understood"))
-        }
+    let (members, rest) = message.as_chunks::<WORDS>();
+    if members.is_empty() || !rest.is_empty() {
+        let why = "the leader of the other group sent a message that cannot be understood";
+        return Err(Fault::new(Class::Intern).because(why));
     }
+    let member = |[job, rank, context]: &[u64; WORDS]| {
+        let name = ProcessName { job: *job, rank: *rank as u32 };
+        let process = process::find(name).ok_or_else(|| {
+            let why = format!(
+                "rank {} in MPI_COMM_WORLD of job {:x} is in the other group, and this process is not connected to it; connect all \
+                 processes of both groups first, by MPI_Comm_accept and MPI_Comm_connect",
+                name.rank, name.job
+            );
+            Fault::new(Class::Comm).because(why)
+        })?;
+        Ok(Member { process, context: *context as u32 })
+    };
+    members.iter().map(member).collect()
 }
+
+/// A member as the other leader understands it.
+fn words_of(member: &Member) -> [u64; WORDS] {
+    let ProcessName { job, rank } = process::name(member.process);
+    [job, rank.into(), member.context.into()]
+}
+
+const WORDS: usize = 3;
 
 fn checked_leader(rank: i32, size: usize, argument: &'static str) -> Result<usize> {
     usize::try_from(rank).ok().filter(|rank| *rank < size).ok_or_else(|| {

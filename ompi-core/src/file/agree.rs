@@ -27,10 +27,10 @@ pub fn agree_call<T>(
     let [a, b, c, d] = mine.as_ref().map_or([0; 4], words);
     let all = exchange(comm, [u64::from(call.number()) << 32 | u64::from(code), a, b, c, d])?;
     let mine = mine?;
-    let number = |word: u64| (word >> 32) as u32;
-    if let Some((rank, [word, ..])) = all.iter().enumerate().find(|(_, [word, ..])| !call.meets(number(*word))) {
-        let other =
-            FileCall::numbered(number(*word)).map_or_else(|| "another function".into(), |call| format!("{call}"));
+    let other = |word: u64| FileCall::numbered((word >> 32) as u32);
+    let goes_with = |word: u64| other(word).is_some_and(|other| other.alike() == call.alike());
+    if let Some((rank, [word, ..])) = all.iter().enumerate().find(|(_, [word, ..])| !goes_with(*word)) {
+        let other = other(*word).map_or_else(|| "another function".into(), |call| format!("{call}"));
         let why = format!(
             "this process calls {call}, rank {rank} of the file {other}; all its ranks must make the same call"
         );

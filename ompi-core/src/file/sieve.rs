@@ -18,7 +18,7 @@ pub fn range_bytes(target: &FilePlace<'_>, data: &Data<'_>, direction: AccessKin
         AccessKind::Read => (hints.sieve_read, hints.read_bytes),
         AccessKind::Write => (hints.sieve_write, hints.write_bytes),
     };
-    if wish == HintChoice::Disable || bytes == 0 || view.filetype.layout.is_contiguous() || !view.grows() {
+    if wish == HintChoice::Disable || bytes == 0 || view.pattern.is_contiguous() || !view.grows() {
         return None;
     }
     let (mut pieces, mut seen, mut first, mut end) = (0u64, 0, None, 0);
@@ -80,6 +80,15 @@ struct Range {
 impl Range {
     /// From the byte `done` of the access on, `most` of them and `length` bytes of the file at most.
     fn new(target: &FilePlace<'_>, done: usize, most: usize, length: usize) -> Range {
+        let (view, position) = (target.view, target.position + done as u64);
+        if view.pattern.run_of(1).is_some() {
+            // One piece in each turn: where the range ends follows from how much of the view lies before.
+            let start = view.place(position);
+            let before = view.bytes_within(start.saturating_add(length as u64));
+            let wanted = usize::try_from(before.saturating_sub(position)).unwrap_or(usize::MAX).min(most);
+            let end = view.place(position + wanted as u64 - 1) + 1;
+            return Range { start, length: (end - start) as usize, done, wanted };
+        }
         let (mut start, mut end, mut wanted) = (None, 0, 0);
         target.view.places(target.position + done as u64, most, &mut |offset, bytes| {
             let limit = *start.get_or_insert(offset) + length as u64;

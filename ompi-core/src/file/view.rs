@@ -2,62 +2,16 @@
 //!
 //! A view is a displacement and a datatype that is laid end to end from there on. The bytes that it shows are counted
 //! from 0; a *position* here is such a count. Nothing is listed: the datatype engine finds the place of any position.
+//!
+//! Etype and filetype are laid out as they lie in the file (MPI 5.0 §14.5.1). A representation of the program's own is asked for that
+//! by the first call that needs to know (§14.5.3): until then the view is not *placed*.
 
+use super::representation::Representation;
 use crate::datatype::{self, Datatype};
 use crate::error::{Class, Fault, Result};
-use alloc::format;
+use crate::framework::fbtl::AccessKind;
 use alloc::sync::Arc;
 use opal_core::datatype::{Layout, Run};
-
-/// How data lies in a file. MPI 5.0 §14.5.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Representation {
-    /// As in memory.
-    Native,
-    /// As in memory: all processes of a job have the same machine.
-    Internal,
-    /// Big-endian, IEEE 754.
-    External32,
-}
-
-impl Representation {
-    /// By its name.
-    pub fn named(name: &str) -> Result<Representation> {
-        match name {
-            "native" => Ok(Representation::Native),
-            "internal" => Ok(Representation::Internal),
-            "external32" => Ok(Representation::External32),
-            _ => {
-                let why =
-                    format!("{name} is no representation of this library, which has native, internal and external32");
-                Err(Fault::new(Class::UnsupportedDatarep).argument("datarep").because(why))
-            }
-        }
-    }
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Representation::Native => "native",
-            Representation::Internal => "internal",
-            Representation::External32 => "external32",
-        }
-    }
-
-    /// Refuses a datatype whose data has another length in the file than in memory.
-    pub fn check(self, datatype: &Datatype) -> Result<()> {
-        let (here, there) = (datatype.layout.size(), datatype.layout.external_size());
-        match self == Representation::External32 && here != there {
-            false => Ok(()),
-            true => {
-                let why = format!(
-                    "external32 gives it {there} bytes, memory {here}; such data is not converted for files yet"
-                );
-                Err(Fault::new(Class::UnsupportedDatarep).argument("datatype").because(why))
-            }
-        }
-    }
-}
 
 /// What one process sees of a file.
 #[derive(Clone, Debug)]
@@ -70,33 +24,84 @@ pub struct View {
     pub filetype: Arc<Datatype>,
     /// How data lies there.
     pub representation: Representation,
-    /// Whether parts of the filetype overlap; [`View::check`] finds out.
-    pub overlaps: bool,
+    /// An etype as it lies in the file.
+    pub unit: Arc<Layout>,
+    /// The filetype as it lies there.
+    pub pattern: Arc<Layout>,
+    // Whether these two are those of the file, not yet those of memory.
+    placed: bool,
+    // Whether parts of the filetype overlap.
+    overlaps: bool,
 }
 
 impl View {
+    /// Of these arguments, to be [`checked`](View::check).
+    pub fn new(
+        displacement: u64,
+        etype: Arc<Datatype>,
+        filetype: Arc<Datatype>,
+        representation: Representation,
+    ) -> View {
+        let (unit, pattern) = (etype.layout.clone(), filetype.layout.clone());
+        let placed = representation.keeps_all();
+        View { displacement, etype, filetype, representation, unit, pattern, placed, overlaps: false }
+    }
+
     /// All bytes of the file: the view after MPI_File_open.
     ///
     /// # Panics
     /// Before MPI is initialised.
     pub fn whole() -> View {
         let byte = datatype::get(datatype::BYTE).expect("predefined datatypes are made before anything uses them");
-        View {
-            displacement: 0,
-            etype: byte.clone(),
-            filetype: byte,
-            representation: Representation::Native,
-            overlaps: false,
-        }
+        View::new(0, byte.clone(), byte, Representation::Native)
     }
 
-    /// Checks what the standard asks of a view; `writes` if the file may be written.
+    /// Checks what the standard asks of a view; `writes` if the file may be written. Asks no function of the program's.
     pub fn check(&mut self, writes: bool) -> Result<()> {
-        let wrong = |argument, why: &str| Err(Fault::new(Class::Arg).argument(argument).because(why));
-        for (datatype, argument) in [(&self.etype, "etype"), (&self.filetype, "filetype")] {
-            self.representation.check(datatype).map_err(|fault| fault.renamed("datatype", argument))?;
+        if !self.representation.asks() && !self.placed {
+            return self.place_all(writes);
         }
-        let (etype, filetype) = (&self.etype.layout, &self.filetype.layout);
+        self.check_layouts(writes)
+    }
+
+    /// Whether it is known where its bytes lie.
+    pub fn is_placed(&self) -> bool {
+        self.placed
+    }
+
+    /// The same, with its places known: asks the program's functions. No lock is held.
+    pub fn placed(&self, writes: bool) -> Result<View> {
+        let mut placed = self.clone();
+        placed.place_all(writes)?;
+        Ok(placed)
+    }
+
+    /// The same for accesses without conversion: with places as in memory. `None` if accesses this way are converted, or if it is
+    /// such a view.
+    pub fn unconverted(&self, direction: AccessKind) -> Option<View> {
+        if self.representation.keeps_all() || !self.representation.keeps(direction) {
+            return None;
+        }
+        let (unit, pattern) = (self.etype.layout.clone(), self.filetype.layout.clone());
+        Some(View { unit, pattern, placed: true, representation: Representation::Native, ..self.clone() })
+    }
+
+    fn place_all(&mut self, writes: bool) -> Result<()> {
+        self.unit = self.representation.layout(&self.etype).map_err(|fault| fault.renamed("datatype", "etype"))?;
+        self.pattern = match Arc::ptr_eq(&self.etype, &self.filetype) {
+            true => self.unit.clone(),
+            false => {
+                self.representation.layout(&self.filetype).map_err(|fault| fault.renamed("datatype", "filetype"))?
+            }
+        };
+        self.placed = true;
+        self.check_layouts(writes)
+    }
+
+    fn check_layouts(&mut self, writes: bool) -> Result<()> {
+        let wrong = |argument, why: &str| Err(Fault::new(Class::Arg).argument(argument).because(why));
+        let (etype, filetype) = (&self.unit, &self.pattern);
+        self.overlaps = false;
         if etype.size() == 0 {
             return wrong("etype", "it has no data");
         }
@@ -124,22 +129,22 @@ impl View {
 
     /// Whether each place lies behind the one before: no parts of the filetype overlap, and none of its turns.
     pub fn grows(&self) -> bool {
-        let layout = &self.filetype.layout;
+        let layout = &self.pattern;
         layout.is_contiguous()
             || !self.overlaps && layout.true_lb() as i64 + layout.true_extent() as i64 <= layout.extent() as i64
     }
 
     /// Bytes of an etype.
-    pub fn unit(&self) -> u64 {
-        self.etype.layout.size() as u64
+    pub fn unit_bytes(&self) -> u64 {
+        self.unit.size() as u64
     }
 
     /// Checks that all bytes up to a position lie where a file can have some.
     pub fn check_reach(&self, position: u64) -> Result<()> {
-        let (size, extent) = (self.filetype.layout.size() as u64, self.filetype.layout.extent() as u64);
+        let (size, extent) = (self.pattern.size() as u64, self.pattern.extent() as u64);
         let turns = position.checked_div(size).unwrap_or(0);
         let end = turns.checked_add(1).and_then(|turns| turns.checked_mul(extent));
-        let span = self.filetype.layout.true_lb().unsigned_abs() as u64 + self.filetype.layout.true_extent() as u64;
+        let span = self.pattern.true_lb().unsigned_abs() as u64 + self.pattern.true_extent() as u64;
         let end = end.and_then(|end| end.checked_add(span)?.checked_add(self.displacement));
         match end.is_some_and(|end| i64::try_from(end).is_ok()) {
             true => Ok(()),
@@ -150,7 +155,7 @@ impl View {
     /// Calls back with the places in the file of `bytes` bytes from a position on, each with its length, until `each` has
     /// enough. [`View::check_reach`] was asked about the last of them.
     pub fn places(&self, position: u64, bytes: usize, each: &mut dyn FnMut(u64, usize) -> bool) {
-        let layout = &self.filetype.layout;
+        let layout = &self.pattern;
         if layout.is_contiguous() {
             if bytes > 0 && layout.size() > 0 {
                 each(self.displacement + position, bytes);
@@ -176,7 +181,7 @@ impl View {
 
     /// How many bytes of the view lie within the first `size` bytes of the file.
     pub fn bytes_within(&self, size: u64) -> u64 {
-        let layout = &self.filetype.layout;
+        let layout = &self.pattern;
         let Some(seen) = size.checked_sub(self.displacement).filter(|_| layout.size() > 0) else { return 0 };
         if layout.is_contiguous() {
             return seen;

@@ -19,6 +19,14 @@ pub trait Module: Sync {
     /// Collects the addresses of all transports of this process, to be published; a list of [`crate::addresses`].
     fn addresses(&self) -> alloc::vec::Vec<u8>;
 
+    /// The addresses by which processes of other jobs reach this one, `name`; a list of [`crate::addresses`].
+    fn addresses_beyond_job(&self, _name: btl::ProcessName) -> alloc::vec::Vec<u8> {
+        alloc::vec::Vec::new()
+    }
+
+    /// A process of another job is left: nothing is on its way to it or from it, and its index is not used again.
+    fn remove_process(&self, _process: u32) {}
+
     /// Connects the transports to a process, best path first. Messages that are matched travel only on the first.
     fn add_process(&self, process: &crate::process::Process) -> opal_core::Result<&'static [Path]>;
 

@@ -105,6 +105,9 @@ pub trait Module: Send + Sync {
     /// The view in force.
     fn view(&self) -> Arc<View>;
 
+    /// Where in the file an offset in the view is, in bytes.
+    fn byte_offset(&self, offset: u64) -> Result<u64>;
+
     /// Reads or writes.
     ///
     /// # Safety

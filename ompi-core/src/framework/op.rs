@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use core::ptr::null_mut;
 use opal_core::datatype::Primitive;
 use opal_core::mca;
+use opal_core::sort;
 use opal_core::sync::{AtomicPtr, Once, Ordering};
 
 pub mod formulas;
@@ -67,7 +68,7 @@ pub fn select() -> opal_core::Result<()> {
             }
         }
     }
-    bids.sort_by_key(|(priority, _)| core::cmp::Reverse(*priority));
+    sort::by_key(&mut bids, |(priority, _)| core::cmp::Reverse(*priority));
     SELECTED.call_once(|| bids.into_iter().map(|(_, component)| component).collect());
     Ok(())
 }

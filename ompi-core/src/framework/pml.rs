@@ -24,7 +24,10 @@ pub use path_info::PathInfo;
 pub use select::select;
 #[cfg(not(ompi_direct = "pml"))]
 pub use select::selected;
-pub use traffic::{Happened, MessageEvent, Traffic, TrafficCount, observe_messages, tell_unexpected};
+pub use traffic::{
+    Happened, MessageEvent, Observer, PeerTraffic, Traffic, TrafficCount, ignore_messages, is_observed,
+    observe_messages, tell_unexpected,
+};
 
 /// How a send behaves. Buffered sends are made of standard ones above this layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,7 +137,7 @@ pub trait Module: Sync {
         None
     }
 
-    /// The same, for messages that are counted.
+    /// The same, for messages that are counted and that nobody observes.
     fn counting_fast_path(&self) -> Option<EntryPoints> {
         None
     }

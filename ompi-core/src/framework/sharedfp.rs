@@ -8,6 +8,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::ffi::CStr;
 use opal_core::mca;
+use opal_core::sort;
 use opal_core::sync::Once;
 
 /// The shared file pointer of one file; 0 at first.
@@ -53,7 +54,7 @@ pub fn make(comm: &Communicator, path: &CStr) -> Result<Option<Box<dyn Module>>>
     let all = file::exchange(comm, [mine])?.iter().fold(u64::MAX, |all, [bits]| all & bits);
     let mut common: Vec<(i32, usize)> =
         (0..offers.len()).filter(|bit| all >> bit & 1 != 0).filter_map(|bit| Some((offers[bit]?, bit))).collect();
-    common.sort_by_key(|(priority, bit)| (core::cmp::Reverse(*priority), *bit));
+    sort::by_key(&mut common, |(priority, bit)| (core::cmp::Reverse(*priority), *bit));
     for (_, bit) in common {
         if let Some(made) = opened[bit].make(comm, path)? {
             return Ok(Some(made));

@@ -1,12 +1,16 @@
 //! Ending the job.
 
 use super::configure;
+use crate::report::{stats, trace};
 use opal_core::{message, sys};
 use orte_core::framework::ess;
 
 /// Ends the job with a status and a message. What the program printed without ending the line is written first.
 pub fn abort(status: i32, text: &str) -> ! {
     sys::flush_output();
+    // What this process has counted and seen would be lost.
+    stats::told::now();
+    trace::at_abort();
     match ess::selected() {
         Some(environment) => environment.abort(status, text),
         None => give_up(text),

@@ -1,7 +1,7 @@
 //! Where MPI is in its life: the state that rows ask for, and thread levels. `init.rs` has the steps that change it.
 
 use crate::error::{Class, Fault, Result};
-use opal_core::sync::{AtomicU32, Ordering, threads_possible};
+use opal_core::sync::{AtomicU32, Once, Ordering, threads_possible};
 use opal_core::sys;
 
 pub(super) const BEFORE: u32 = 0;
@@ -12,7 +12,7 @@ pub(super) const FINALIZED: u32 = 3;
 pub(super) const FORKED: u32 = 4;
 
 pub(super) static STATE: AtomicU32 = AtomicU32::new(BEFORE);
-// The world model and the sessions that use MPI now.
+// The world model and the sessions that use MPI now; with [`TOLD`] on top.
 pub(super) static USERS: AtomicU32 = AtomicU32::new(0);
 pub(super) static THREAD_LEVEL: AtomicU32 = AtomicU32::new(0);
 // The highest level that a user of MPI, the world model or a session, asked for.
@@ -60,10 +60,25 @@ impl ThreadLevel {
     }
 }
 
+/// In [`USERS`]: rows have something to tell before they begin.
+pub(super) const TOLD: u32 = 1 << 31;
+static TELL: Once<fn()> = Once::new();
+
+/// Has every row that needs MPI call this before it does anything, or none.
+pub fn tell_before_calls(tell: Option<fn()>) {
+    match tell {
+        Some(tell) => {
+            TELL.call_once(|| tell);
+            USERS.fetch_or(TOLD, Ordering::SeqCst);
+        }
+        None => _ = USERS.fetch_and(!TOLD, Ordering::SeqCst),
+    }
+}
+
 /// Whether calls that need MPI may be made: the world model is in use, or a session is.
 #[inline(always)]
 pub fn is_active() -> bool {
-    USERS.load(Ordering::Relaxed) != 0
+    USERS.load(Ordering::Relaxed) & !TOLD != 0
 }
 
 /// Whether MPI_COMM_WORLD and MPI_COMM_SELF may be used.
@@ -103,7 +118,20 @@ pub fn is_main_thread() -> bool {
 /// For rows: refuses a call before MPI_Init and after MPI_Finalize.
 #[inline(always)]
 pub fn initialized() -> Result<()> {
-    if is_active() { Ok(()) } else { Err(not_active()) }
+    // One comparison: with something to tell the number is negative.
+    if USERS.load(Ordering::Relaxed) as i32 > 0 { Ok(()) } else { initialized_rarely() }
+}
+
+#[cold]
+#[inline(never)]
+fn initialized_rarely() -> Result<()> {
+    if !is_active() {
+        return Err(not_active());
+    }
+    if let Some(tell) = TELL.get() {
+        tell();
+    }
+    Ok(())
 }
 
 /// For rows that may always be called.

@@ -24,7 +24,7 @@ pub fn at_first(comm: &Communicator, mine: &[u8]) -> Result<Option<Vec<Vec<u8>>>
         datatype: datatype::byte(),
     };
     // SAFETY: `own` is as long as it says, `all` has room for the lengths of all ranks at rank 0; both outlive the call.
-    unsafe { executor::run(comm, Call::Gatherv(Source::From(from), is_first.then_some(&to), 0))? };
+    unsafe { executor::run(comm, &Call::Gatherv(Source::From(from), is_first.then_some(&to), 0))? };
     let mut rest = &all[..];
     let cut = |length: &i64| rest.split_off(..*length as usize).map(<[u8]>::to_vec).ok_or_else(|| Class::Intern.into());
     is_first.then(|| lengths.iter().map(cut).collect()).transpose()
@@ -37,6 +37,6 @@ fn lengths(comm: &Communicator, mine: usize) -> Result<Vec<i64>> {
     let from = Data { at: own.as_mut_ptr().cast(), count: 1, datatype };
     let to = Data { at: all.as_mut_ptr().cast(), count: 1, datatype };
     // SAFETY: one word from here, one for every rank at rank 0; both outlive the call.
-    unsafe { executor::run(comm, Call::Gather(Source::From(from), (comm.rank == 0).then_some(&to), 0))? };
+    unsafe { executor::run(comm, &Call::Gather(Source::From(from), (comm.rank == 0).then_some(&to), 0))? };
     Ok(all)
 }

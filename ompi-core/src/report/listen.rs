@@ -1,6 +1,6 @@
 //! Listens to waits and to collective operations for statistics and traces.
 
-use super::stats::collect;
+use super::stats::{collect, told};
 use super::trace::events;
 use super::wait::{Wait, WaitSubject};
 use crate::comm::Communicator;
@@ -35,6 +35,8 @@ pub fn is_on() -> bool {
 pub fn awaits(since_ns: u64, process: Option<u32>, words: &str) {
     if is_on() {
         *SUBJECT.lock() = Some((since_ns, WaitSubject { process, words: words.to_string() }));
+        // It may be its last wait.
+        told::now();
     }
 }
 
@@ -43,6 +45,7 @@ fn waited(since_ns: u64) {
     let wait = Wait { since_ns, until_ns: sys::monotonic_ns(), subject };
     collect::waited(&wait);
     events::waited(&wait);
+    told::at(wait.until_ns);
 }
 
 /// Runs a blocking collective operation and notes it.
@@ -58,5 +61,6 @@ pub fn collective<R>(comm: &Communicator, function: Function, run: impl FnOnce()
     let algorithm = coll::take_last().map_or(String::from(entry), |(name, algorithm)| format!("{name}: {algorithm}"));
     collect::collective(function.name(), &algorithm, until_ns.saturating_sub(since_ns));
     events::collective(function.name(), &algorithm, since_ns, until_ns);
+    told::at(until_ns);
     ended
 }

@@ -10,6 +10,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use alloc::{format, vec};
 use opal_core::message;
+use opal_core::sort;
 use opal_core::sync::threads_possible;
 
 /// When MPI starts.
@@ -69,7 +70,7 @@ fn fold(all: &[String]) -> String {
             rows.push((from.first().copied(), row));
         }
     }
-    rows.sort();
+    sort::ascending(&mut rows);
     let head =
         ["from", "to", "transport", "locks", "in a slot", "eager", "longer messages"].map(str::to_string).to_vec();
     let rows: Vec<Vec<String>> = [head].into_iter().chain(rows.into_iter().map(|(_, row)| row)).collect();

@@ -5,6 +5,7 @@ mod json;
 mod record;
 mod svg;
 mod text;
+pub mod told;
 
 use super::params::STATS;
 use super::{gather, listen};
@@ -20,6 +21,7 @@ pub fn at_start() {
     if is_wanted() {
         collect::begin();
         listen::begin();
+        told::begin();
     }
 }
 
@@ -29,7 +31,9 @@ pub fn at_finalize() -> Result<()> {
         return Ok(());
     }
     let mine = collect::end().encode();
-    let Some(all) = gather::at_first(comm::world(), mine.as_bytes())? else { return Ok(()) };
+    let gathered = gather::at_first(comm::world(), mine.as_bytes())?;
+    told::end();
+    let Some(all) = gathered else { return Ok(()) };
     let ranks: Vec<RankRecord> = all.iter().map(|text| RankRecord::decode(&String::from_utf8_lossy(text))).collect();
     let place = STATS.text();
     match place {

@@ -17,6 +17,22 @@ pub fn at_start() {
     }
 }
 
+/// When this process ends the job: its own events are all that is left.
+pub fn at_abort() {
+    let path = TRACE.text();
+    if path.is_empty() || !events::is_on() {
+        return;
+    }
+    let Some(mine) = events::try_end() else { return };
+    let (text, _) = json::of(&[mine.into_bytes()]);
+    match sys::write_file(path, text.as_bytes()) {
+        Ok(()) => message!(
+            "ompi_trace: {path} has the events of this rank alone, because it ended the job before MPI_Finalize"
+        ),
+        Err(errno) => message!("ompi_trace: {path} cannot be written: {errno}"),
+    }
+}
+
 /// When it ends: all ranks call it, while messages can still be sent.
 pub fn at_finalize() -> Result<()> {
     let path = TRACE.text();

@@ -62,7 +62,7 @@ unsafe fn record(comm: &Holder, call: Call<'_>) -> Result<Schedule> {
     let mut recorder = unsafe { Recorder::new(merged.rank as usize, merged.size()) };
     let module = comm.coll().recordable(call.function())?;
     // SAFETY: the caller's promise.
-    unsafe { module.call(call, &mut recorder)? };
+    unsafe { module.call(&call, &mut recorder)? };
     Ok(recorder.into_schedule())
 }
 

@@ -1,23 +1,26 @@
-//! Events: the begin and the end of each blocking collective operation on a communicator. MPI 5.0 §15.3.8.
+//! Events: the begin and the end of each blocking collective operation on a communicator, and what happens to the user's messages
+//! on one. MPI 5.0 §15.3.8.
 //!
-//! Both happen where a row of the collective chapter has checked its arguments or is about to return: no lock is held, so that a
-//! callback may call whatever it likes. Nothing is lost, and no dropped handler is ever called.
+//! A collective operation is told of where its row has checked its arguments or is about to return: no lock is held, so that a
+//! callback may call whatever it likes, and nothing is lost. What happens to messages happens under locks: it waits in [`pending`]
+//! until the process calls MPI next.
 //!
 //! **Invariant:** nothing here calls a tool; `abi/tool_event.rs` does.
 
 use crate::comm;
 use crate::comm::Communicator;
 use crate::error::{Class, Fault, Result};
-use crate::framework::coll::Function;
 use crate::handle::HandleTable;
 use crate::tool::element;
-use crate::tool::value::ValueType;
+use crate::tool::value::{Datum, ValueType};
 use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ffi::{c_int, c_void};
 use opal_core::sync::{AtomicU64, AtomicUsize, Mutex, Ordering};
 use opal_core::sys;
+
+pub mod pending;
 
 /// An event type.
 pub struct Event {
@@ -29,6 +32,12 @@ pub struct Event {
     pub description: &'static str,
     /// Framework to whose category it belongs.
     pub framework: &'static str,
+    /// Datatypes of its elements and where they lie in a copy of all.
+    pub elements: &'static [(ValueType, i64)],
+    /// Its first element is a collective function, by its number in their enumeration.
+    pub is_of_function: bool,
+    /// Index in [`SOURCES`].
+    pub source: usize,
 }
 
 /// All of them, in the order of their index.
@@ -39,26 +48,59 @@ pub static ALL: &[Event] = &[
         description: "A blocking collective operation begins. First element: the function; second: its number among those of this \
                       process that were seen, the same at its end.",
         framework: "coll",
+        elements: COLLECTIVE,
+        is_of_function: true,
+        source: 0,
     },
     Event {
         name: "coll_end",
         level: 2,
         description: "A blocking collective operation has ended, well or not; the elements are those of coll_begin.",
         framework: "coll",
+        elements: COLLECTIVE,
+        is_of_function: true,
+        source: 0,
     },
+    message("pml_message_posted", "A send of the program's was called. Elements: the other rank; the tag; bytes."),
+    message(
+        "pml_message_matched",
+        "A message of the program's met its receive. Elements: the other rank; the tag; bytes, as many as the receive has room for.",
+    ),
+    message(
+        "pml_unexpected_arrived",
+        "A message, or the announcement of a long one, came before its receive. Elements: the other rank; the tag; bytes.",
+    ),
+    message(
+        "pml_unexpected_removed",
+        "A message that came before its receive was taken by it, or by a matched probe. Elements: the other rank; the tag; bytes.",
+    ),
 ];
+
+const fn message(name: &'static str, description: &'static str) -> Event {
+    let elements = MESSAGE;
+    Event { name, level: 2, description, framework: "pml", elements, is_of_function: false, source: 1 }
+}
 
 /// Indices in [`ALL`].
 pub const BEGIN: usize = 0;
 /// The other one.
 pub const END: usize = 1;
+/// The first of those of messages.
+pub const MESSAGES: usize = 2;
 
-/// Datatypes of the elements and where they lie in a copy of all.
-pub const ELEMENTS: [(ValueType, i64); 2] = [(ValueType::Int, 0), (ValueType::Unsigned, 8)];
+const COLLECTIVE: &[(ValueType, i64)] = &[(ValueType::Int, 0), (ValueType::Unsigned, 8)];
+const MESSAGE: &[(ValueType, i64)] = &[(ValueType::Int, 0), (ValueType::Int, 4), (ValueType::Unsigned, 8)];
 
-/// Name and description of the one source.
-pub const SOURCE: (&str, &str) = ("clock", "The monotonic clock of this process, in nanoseconds.");
-/// Ticks of the source in a second.
+/// Names and descriptions of the sources.
+pub const SOURCES: [(&str, &str); 2] = [
+    ("clock", "Collective operations, as they happen, by the monotonic clock of this process in nanoseconds."),
+    (
+        "messages",
+        "What happens to messages, by the same clock. It is told when the process calls MPI next, and no more than some thousands \
+         are kept until then.",
+    ),
+];
+/// Ticks of each source in a second.
 pub const TICKS_PER_SECOND: i64 = 1_000_000_000;
 
 static REGISTRATIONS: HandleTable<Registration> = HandleTable::new();
@@ -66,6 +108,8 @@ static INSTANCES: HandleTable<Instance> = HandleTable::new();
 // Handles of registrations in force, and how many there are, for who only wants to know whether.
 static IN_FORCE: Mutex<Vec<usize>> = Mutex::new(Vec::new());
 static LISTENERS: AtomicUsize = AtomicUsize::new(0);
+// Of those the ones for messages. Changed while `IN_FORCE` is locked.
+static MESSAGE_LISTENERS: AtomicUsize = AtomicUsize::new(0);
 // Of the library itself. Changed while `IN_FORCE` is locked.
 static OWN: AtomicUsize = AtomicUsize::new(0);
 static OPERATIONS: AtomicU64 = AtomicU64::new(0);
@@ -75,11 +119,14 @@ pub struct Registration {
     event: usize,
     comm: usize,
     callbacks: Mutex<[Option<ToolFunction<EventFn>>; SAFETIES.len()]>,
+    dropped: Mutex<Option<DroppedFn>>,
     state: Mutex<State>,
 }
 
 /// MPI_T_event_cb_function.
 pub type EventFn = unsafe extern "C" fn(usize, usize, c_int, *mut c_void);
+/// MPI_T_event_dropped_cb_function.
+pub type DroppedFn = unsafe extern "C" fn(i64, usize, c_int, c_int, *mut c_void);
 /// MPI_T_event_free_cb_function.
 pub type FreeFn = unsafe extern "C" fn(usize, c_int, *mut c_void);
 
@@ -102,8 +149,10 @@ struct State {
 
 /// An event that a callback gets.
 pub struct Instance {
-    function: Function,
-    operation: u64,
+    /// Index in [`ALL`].
+    pub event: usize,
+    /// Its elements.
+    pub data: Vec<Datum<'static>>,
     /// When it happened.
     pub timestamp: i64,
 }
@@ -139,17 +188,19 @@ pub fn index(name: &str) -> Result<i32> {
         .ok_or_else(|| Fault::new(Class::ToolInvalidName).argument("name").because(format!("no event is named {name}")))
 }
 
-/// MPI_T_event_handle_alloc, for a communicator in force.
-pub fn register(index: i32, comm: usize) -> Result<usize> {
+/// MPI_T_event_handle_alloc, for a communicator in force. Whether it is for messages, the first of all, is returned, too.
+pub fn register(index: i32, comm: usize) -> Result<(usize, bool)> {
     get(index)?;
     let state = Mutex::new(State { running: 0, freed: false, last: None });
     let registration =
-        Registration { event: index as usize, comm, callbacks: Mutex::new([None; SAFETIES.len()]), state };
+        Registration { event: index as usize, comm, callbacks: Mutex::default(), dropped: Mutex::new(None), state };
+    let is_message = registration.is_message();
     let handle = REGISTRATIONS.insert(Arc::new(registration)).ok_or(Class::ToolOutOfHandles)?;
     let mut in_force = IN_FORCE.lock();
     in_force.push(handle);
     LISTENERS.store(in_force.len() + OWN.load(Ordering::Relaxed), Ordering::Relaxed);
-    Ok(handle)
+    let is_first = is_message && MESSAGE_LISTENERS.fetch_add(1, Ordering::Relaxed) == 0;
+    Ok((handle, is_first))
 }
 
 /// The registration of a handle that may be anything.
@@ -157,17 +208,19 @@ pub fn registration(handle: usize) -> Result<Arc<Registration>> {
     REGISTRATIONS.get(handle).ok_or_else(|| no_registration(handle))
 }
 
-/// MPI_T_event_handle_free. Returns the function to call now, if no callback of it runs; else [`Registration::left`] will.
-pub fn free(handle: usize, last: Option<ToolFunction<FreeFn>>) -> Result<Option<ToolFunction<FreeFn>>> {
+/// MPI_T_event_handle_free. Returns the function to call now, if no callback of it runs; else [`Registration::left`] will. And
+/// whether it was the last one for messages.
+pub fn free(handle: usize, last: Option<ToolFunction<FreeFn>>) -> Result<(Option<ToolFunction<FreeFn>>, bool)> {
     let freed = REGISTRATIONS.remove(handle).ok_or_else(|| no_registration(handle))?;
-    {
+    let is_last = {
         let mut in_force = IN_FORCE.lock();
         in_force.retain(|own| *own != handle);
         LISTENERS.store(in_force.len() + OWN.load(Ordering::Relaxed), Ordering::Relaxed);
-    }
+        freed.is_message() && MESSAGE_LISTENERS.fetch_sub(1, Ordering::Relaxed) == 1
+    };
     let mut state = freed.state.lock();
     (state.freed, state.last) = (true, last);
-    Ok(if state.running == 0 { state.last.take() } else { None })
+    Ok((if state.running == 0 { state.last.take() } else { None }, is_last))
 }
 
 /// The registrations that want to hear of an event on a communicator, with their handles.
@@ -180,6 +233,22 @@ pub fn listeners(event: usize, on: &Communicator) -> Vec<(usize, Arc<Registratio
 }
 
 impl Registration {
+    fn is_message(&self) -> bool {
+        self.event >= MESSAGES
+    }
+
+    /// MPI_T_event_set_dropped_handler; `None` takes it back.
+    pub fn set_dropped(&self, handler: Option<DroppedFn>) {
+        *self.dropped.lock() = handler;
+    }
+
+    /// The function for lost events, with what the callback gets that would have been called.
+    pub fn dropped(&self) -> Option<ToolFunction<DroppedFn>> {
+        let function = (*self.dropped.lock())?;
+        let callback = (*self.callbacks.lock()).into_iter().flatten().next();
+        Some(ToolFunction { function, user_data: callback.map_or(0, |callback| callback.user_data) })
+    }
+
     /// MPI_T_event_register_callback; `None` takes it back.
     pub fn set_callback(&self, safety: i32, callback: Option<ToolFunction<EventFn>>) -> Result<()> {
         self.callbacks.lock()[place(safety)?] = callback;
@@ -212,9 +281,8 @@ impl Registration {
 }
 
 /// An event is made known for as long as its callbacks run.
-pub fn begin_instance(function: Function, operation: u64) -> Option<usize> {
-    let timestamp = now();
-    INSTANCES.insert(Arc::new(Instance { function, operation, timestamp }))
+pub fn begin_instance(event: usize, data: &[Datum<'static>], timestamp: i64) -> Option<usize> {
+    INSTANCES.insert(Arc::new(Instance { event, data: data.to_vec(), timestamp }))
 }
 
 /// Its callbacks have run.
@@ -228,18 +296,6 @@ pub fn instance(handle: usize) -> Result<Arc<Instance>> {
         let why = format!("{handle:#x} is no event whose callback runs");
         Fault::new(Class::ToolInvalidHandle).argument("event_instance").because(why)
     })
-}
-
-impl Instance {
-    /// The function of the collective operation, as a number of the enumeration.
-    pub fn function(&self) -> i32 {
-        self.function as i32
-    }
-
-    /// The number of the operation.
-    pub fn operation(&self) -> u64 {
-        self.operation
-    }
 }
 
 /// The time of the source.

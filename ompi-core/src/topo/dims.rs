@@ -3,6 +3,7 @@
 use crate::error::{Class, Fault, Result};
 use alloc::format;
 use alloc::vec::Vec;
+use opal_core::sort;
 
 /// Fills in the zeros of `dims`, in non-increasing order, so that the grid has `nodes` places.
 ///
@@ -45,7 +46,7 @@ fn balanced(product: u32, count: usize) -> Vec<u32> {
     let used = count.min(32);
     let mut divisors: Vec<u32> =
         (1..=product.isqrt()).filter(|one| product.is_multiple_of(*one)).flat_map(|one| [one, product / one]).collect();
-    divisors.sort_unstable();
+    sort::ascending(&mut divisors);
     divisors.dedup();
     let mut search = Search { divisors: &divisors, best: None };
     search.descend(product, used, product, &mut Vec::new());

@@ -17,7 +17,7 @@ pub fn gather<const N: usize>(comm: &Communicator, mut mine: [u64; N]) -> Result
     let to = Data { at: all.as_mut_ptr().cast(), count: N, datatype };
     let to = (comm.rank == 0).then_some(&to);
     // SAFETY: `mine` has N words, `all` N words for every rank; both outlive the call.
-    unsafe { executor::run(comm, Call::Gather(Source::From(from), to, 0))? };
+    unsafe { executor::run(comm, &Call::Gather(Source::From(from), to, 0))? };
     Ok(all)
 }
 
@@ -26,7 +26,7 @@ pub fn bcast(comm: &Communicator, words: &mut [u64]) -> Result<()> {
     let datatype = datatype::borrow(datatype::UINT64).ok_or(Class::Intern)?;
     let data = Data { at: words.as_mut_ptr().cast(), count: words.len(), datatype };
     // SAFETY: the words are borrowed until the call ends.
-    unsafe { executor::run(comm, Call::Bcast(&data, 0)) }
+    unsafe { executor::run(comm, &Call::Bcast(&data, 0)) }
 }
 
 /// Sends each rank its block; returns the blocks of all, by rank.
@@ -37,7 +37,7 @@ pub fn alltoallv(comm: &Communicator, blocks: &[Vec<u64>]) -> Result<Vec<Vec<u64
     let from = Data { at: lengths.as_mut_ptr().cast(), count: 1, datatype };
     let to = Data { at: coming.as_mut_ptr().cast(), count: 1, datatype };
     // SAFETY: both have a word for every rank, and outlive the call.
-    unsafe { executor::run(comm, Call::Alltoall(Source::From(from), &to))? };
+    unsafe { executor::run(comm, &Call::Alltoall(Source::From(from), &to))? };
     let starts = |lengths: &[i64]| -> Vec<i64> {
         let next = |sum: &mut i64, length: &i64| {
             let start = *sum;
@@ -57,7 +57,7 @@ pub fn alltoallv(comm: &Communicator, blocks: &[Vec<u64>]) -> Result<Vec<Vec<u64
     };
     let (from, to) = (described(&mut out, &lengths, &out_starts), described(&mut inward, &coming, &in_starts));
     // SAFETY: the blocks lie in these two vectors, which outlive the call.
-    unsafe { executor::run(comm, Call::Alltoallv(Some(&from), &to))? };
+    unsafe { executor::run(comm, &Call::Alltoallv(Some(&from), &to))? };
     let mut rest = &inward[..];
     let cut =
         |length: &i64| rest.split_off(..*length as usize).map(<[u64]>::to_vec).ok_or_else(|| Class::Intern.into());

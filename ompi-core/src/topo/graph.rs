@@ -5,6 +5,7 @@ use crate::framework::topo::Pattern;
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::vec::Vec;
+use opal_core::sort;
 
 /// A graph; the same on all its processes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,7 +28,7 @@ impl Graph {
             let ends = |rank: usize| graph.neighbors(rank).iter().map(move |to| (rank as i32, *to));
             let turn = |(from, to)| if turned { (to, from) } else { (from, to) };
             let mut all: Vec<(i32, i32)> = (0..index.len()).flat_map(ends).map(turn).collect();
-            all.sort_unstable();
+            sort::ascending(&mut all);
             all
         };
         graph.symmetric = sorted(false) == sorted(true);

@@ -14,6 +14,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use opal_core::mca::select::{Verdict, record};
 use opal_core::mca::{self, Declined};
+use opal_core::sort;
 use opal_core::sync::Once;
 
 /// What a process asks for.
@@ -120,7 +121,7 @@ impl Bids {
         }
         let common = all.iter().fold(u64::MAX, |common, words| common & words[0]);
         let mut offered: Vec<_> = self.0.iter().filter(|(index, ..)| common & 1 << (index % 64) != 0).collect();
-        offered.sort_by_key(|(_, priority, _)| core::cmp::Reverse(*priority));
+        sort::by_key(&mut offered, |(_, priority, _)| core::cmp::Reverse(*priority));
         match (offered.is_empty(), plan.flavor) {
             (false, _) => Ok(offered.iter().map(|(_, _, component)| *component).collect()),
             (true, Flavor::Shared) => {

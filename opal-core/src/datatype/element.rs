@@ -19,6 +19,8 @@ enum Coding {
     Narrow { here: u8, there: u8, signed: bool },
     /// The x87's 80 bits in 16 bytes here, binary128 there.
     Extended,
+    /// Whatever they mean: the same bytes.
+    Opaque(u32),
 }
 
 impl Unit {
@@ -44,11 +46,17 @@ impl Unit {
         Unit { words, coding }
     }
 
+    /// An item of so many bytes that only others can convert.
+    pub fn opaque(bytes: u32) -> Unit {
+        Unit { words: 1, coding: Coding::Opaque(bytes) }
+    }
+
     /// Bytes in memory.
     pub fn bytes(self) -> usize {
         let word = match self.coding {
             Coding::Reversed(bytes) | Coding::Narrow { here: bytes, .. } => bytes as usize,
             Coding::Extended => 16,
+            Coding::Opaque(bytes) => bytes as usize,
         };
         self.words as usize * word
     }
@@ -58,6 +66,7 @@ impl Unit {
         let word = match self.coding {
             Coding::Reversed(bytes) | Coding::Narrow { there: bytes, .. } => bytes as usize,
             Coding::Extended => 16,
+            Coding::Opaque(bytes) => bytes as usize,
         };
         self.words as usize * word
     }
@@ -74,6 +83,7 @@ impl Unit {
                 let words = here.as_chunks::<16>().0.iter().zip(there.as_chunks_mut::<16>().0);
                 words.for_each(|(from, to)| *to = quad_of(u128::from_le_bytes(*from)).to_be_bytes());
             }
+            Coding::Opaque(_) => there.copy_from_slice(here),
         }
     }
 
@@ -93,6 +103,7 @@ impl Unit {
                 let words = there.as_chunks::<16>().0.iter().zip(here.as_chunks_mut::<16>().0);
                 words.for_each(|(from, to)| *to = extended_of(u128::from_be_bytes(*from)).to_le_bytes());
             }
+            Coding::Opaque(_) => here.copy_from_slice(there),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Where the bytes of one element of a datatype lie.
 
 use super::body::{Body, Builder, Run};
+use super::element::Unit;
 use super::signature::{Part, Signature};
 use super::{Primitive, Scalar};
 use crate::{Error, Result};
@@ -76,6 +77,13 @@ impl Layout {
         Layout::assemble(body, bounds, align, Some(primitive), primitives, signature)
     }
 
+    /// One basic element of so many bytes, aligned to a byte: an item of a file whose representation only the program knows.
+    pub fn item(bytes: u32) -> Layout {
+        let size = bytes as usize;
+        let bounds = Bounds { real: Some((0, size as isize)), ..Bounds::new(0, size as isize, false) };
+        Layout::assemble(Arc::new(single(size)), bounds, 1, None, 1, Signature::Uniform(Unit::opaque(bytes)))
+    }
+
     /// Bytes of data in one element.
     #[inline(always)]
     pub fn size(&self) -> usize {
@@ -132,6 +140,23 @@ impl Layout {
         }
         let rest = self.signature.elements_in(bytes % self.size)?;
         (bytes / self.size).checked_mul(self.primitives)?.checked_add(rest)
+    }
+
+    /// Number of basic elements that lie wholly in the first `bytes` bytes of the packed data of any number of elements.
+    pub fn elements_within(&self, bytes: usize) -> usize {
+        match self.size {
+            0 => 0,
+            size => bytes / size * self.primitives + self.signature.elements_within(bytes % size),
+        }
+    }
+
+    /// Bytes in memory of the basic elements that lie wholly in the first `bytes` bytes of the portable representation of any number of
+    /// elements.
+    pub fn bytes_of_external(&self, bytes: usize) -> usize {
+        match self.external_size() {
+            0 => 0,
+            external => bytes / external * self.size + self.signature.bytes_of_external(bytes % external),
+        }
     }
 
     /// Bytes of the first `elements` basic elements of any number of elements in a row; `None` when that overflows.

@@ -117,6 +117,42 @@ impl Signature {
         (bytes == 0).then_some(elements)
     }
 
+    /// Basic elements that lie wholly in the first `bytes` bytes.
+    pub fn elements_within(&self, mut bytes: usize) -> usize {
+        let mixed = match self {
+            Signature::Uniform(unit) => return bytes / unit.bytes(),
+            Signature::Mixed(mixed) => mixed,
+        };
+        let mut elements = 0;
+        for part in &mixed.parts {
+            let turns = (bytes / part.bytes).min(part.count);
+            elements += turns * part.elements;
+            bytes -= turns * part.bytes;
+            if turns < part.count {
+                return elements + part.of.elements_within(bytes);
+            }
+        }
+        elements
+    }
+
+    /// Bytes in memory of the basic elements that lie wholly in the first `bytes` bytes of the portable representation.
+    pub fn bytes_of_external(&self, mut bytes: usize) -> usize {
+        let mixed = match self {
+            Signature::Uniform(unit) => return bytes / unit.external() * unit.bytes(),
+            Signature::Mixed(mixed) => mixed,
+        };
+        let mut here = 0;
+        for part in &mixed.parts {
+            let turns = (bytes / part.external).min(part.count);
+            here += turns * part.bytes;
+            bytes -= turns * part.external;
+            if turns < part.count {
+                return here + part.of.bytes_of_external(bytes);
+            }
+        }
+        here
+    }
+
     /// Bytes of the first `elements` basic elements; `None` if there are fewer.
     pub fn bytes_of(&self, mut elements: usize) -> Option<usize> {
         let mixed = match self {

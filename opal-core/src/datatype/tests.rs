@@ -117,3 +117,25 @@ fn what_does_not_fit_is_refused() {
     });
     assert!(matches!(refused, Some(Error::Invalid | Error::OutOfResource)), "{refused:?}");
 }
+
+#[test]
+fn items_and_cut_elements_are_counted() {
+    let item = Arc::new(Layout::item(12));
+    assert_eq!((item.size(), item.extent(), item.primitives()), (12, 12, 1));
+    let short = Arc::new(Layout::item(5));
+    let pair = Arc::new(Layout::structure(&[(0, 1, &short), (5, 1, &item)]).unwrap());
+    assert_eq!((pair.size(), pair.extent()), (17, 17));
+    for (bytes, whole) in [(0, 0), (4, 0), (5, 1), (16, 1), (17, 2), (22, 3), (34, 4), (170, 20)] {
+        assert_eq!(pair.elements_within(bytes), whole, "{bytes} bytes");
+    }
+    // An integer that has four bytes in the portable representation and eight here, behind a character.
+    let run = |bytes| [Run { offset: 0, bytes }];
+    let long = Arc::new(Layout::narrowed(Primitive::new(Scalar::Signed, 8), &run(8), 8, 8, Some(4)));
+    assert_eq!((long.bytes_of_external(7), long.bytes_of_external(8)), (8, 16));
+    let character = Arc::new(basic(Scalar::Character, 1));
+    let mixed = Layout::structure(&[(0, 1, &character), (8, 2, &long)]).unwrap();
+    assert_eq!((mixed.size(), mixed.external_size()), (17, 9));
+    for (there, here) in [(0, 0), (1, 1), (4, 1), (5, 9), (9, 17), (10, 18), (14, 26)] {
+        assert_eq!(mixed.bytes_of_external(there), here, "{there} bytes there");
+    }
+}

@@ -85,6 +85,15 @@ pub struct Caps {
     pub wire_id: u32,
 }
 
+/// A process among those of all jobs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ProcessName {
+    /// Its job.
+    pub job: u64,
+    /// Its rank there.
+    pub rank: u32,
+}
+
 /// A process that may be reachable.
 #[derive(Clone, Copy, Debug)]
 pub struct Peer<'a> {
@@ -201,6 +210,13 @@ pub trait Module: Sync {
     /// that another version of the library is told apart.
     fn address(&self) -> Vec<u8>;
 
+    /// The bytes by which processes of other jobs on this node reach this module, `name` being this process; they get them as
+    /// [`Peer::address`], and none of [`Module::address`]. Empty: they do not reach it. What this takes is made at the first
+    /// call; later ones return the same.
+    fn address_beyond_job(&self, _name: ProcessName) -> Vec<u8> {
+        Vec::new()
+    }
+
     /// Prepares to send to a peer and to receive from it. Called at most once per peer and module.
     ///
     /// `Ok(None)`: this transport does not reach the peer; another may. `Ok(Some(endpoint))`: sends are allowed at once,
@@ -210,7 +226,8 @@ pub trait Module: Sync {
     fn add_peer(&self, peer: Peer<'_>) -> Result<Option<Endpoint>>;
 
     /// Closes a peer: sends to it answer [`Full`] from now on, and nothing of it is delivered any more. Called directly after
-    /// [`Module::add_peer`] if another transport is preferred. The endpoint is not used again.
+    /// [`Module::add_peer`] if another transport is preferred, or when a process of another job is left and nothing is on its way
+    /// to it or from it. The endpoint is not used again.
     fn remove_peer(&self, endpoint: Endpoint);
 
     /// Sends at most [`Caps::inline_bytes`] bytes: the fast path.
@@ -361,7 +378,7 @@ pub trait Module: Sync {
 mod drain;
 mod module_ref;
 mod placement;
-pub use drain::{Drain, Drained, PeekResult, drain, drain_with, register_drain};
+pub use drain::{Drain, Drained, PeekResult, drain, drain_with, register_drain, replace_drain};
 pub use module_ref::ModuleRef;
 pub use placement::{Fill, PREFIX_BYTES_MAX, Placement, RxPayload, placement, register_placement};
 

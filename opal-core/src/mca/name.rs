@@ -54,7 +54,7 @@ impl<'a> Selection<'a> {
 pub fn unknown_name(framework: &str, list: &Selection<'_>, mut have: Vec<&str>, from: &str) -> Option<String> {
     let Selection::Only(names) = list else { return None };
     let typed = names.iter().find(|typed| !have.contains(&canonical(typed)))?;
-    have.sort_unstable();
+    crate::sort::ascending(&mut have);
     let hint = nearest(canonical(typed), have.iter().copied());
     let hint = hint.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
     Some(format!(

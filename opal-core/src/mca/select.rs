@@ -1,6 +1,7 @@
 //! Opening and choosing components, and a record of why.
 
 use super::{Component, Declined, Framework, Info, name, name::Selection, open_mpi};
+use crate::sort;
 use crate::sync::Mutex;
 use crate::{Error, Result, message, verbose};
 use alloc::string::String;
@@ -61,7 +62,7 @@ pub fn open<C: Component + ?Sized>(framework: &'static Framework, slice: &[&'sta
     check_names(framework, &list, slice)?;
     let mut components: Vec<&'static C> = slice.to_vec();
     // linkme's order changes with the link; people and tests want one order.
-    components.sort_by_key(|component| component.info().name);
+    sort::by_key(&mut components, |component| component.info().name);
     components.retain(|component| {
         let info = component.info();
         if !list.wants(info.name) {

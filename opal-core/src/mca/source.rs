@@ -68,7 +68,7 @@ pub fn collect() -> Vec<Assignment> {
     for (name, value) in &environment {
         all.push(Assignment { name: leak(name), value: leak(value), source: said_by(name) });
     }
-    all.sort_by_key(|assignment| match assignment.source {
+    crate::sort::by_key(&mut all, |assignment| match assignment.source {
         Source::Default | Source::File(..) => 0,
         Source::Environment => 1,
         Source::CommandLine | Source::BootLine | Source::Program => 2,
@@ -148,7 +148,7 @@ pub fn apply(frameworks: &[&'static Framework], components: &[&'static Info], sa
         }
     }
     if !ignored.is_empty() {
-        ignored.sort_unstable();
+        crate::sort::ascending(&mut ignored);
         ignored.dedup();
         let text = format!("parameters of another MPI are ignored: {}", ignored.join(", "));
         problems.push(Problem { text, fatal: false });

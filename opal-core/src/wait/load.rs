@@ -17,6 +17,13 @@ pub fn add_local_rank(cores: &Cores) {
     MAY_SPIN.store(load.add(cores), Ordering::Relaxed);
 }
 
+/// A rank that [`add_local_rank`] was told of is waited for no more. Its cores stay: others were there first.
+pub fn remove_local_rank() {
+    let mut load = LOAD.lock();
+    load.ranks = load.ranks.saturating_sub(1).max(1);
+    MAY_SPIN.store(load.ranks <= count(&load.cores), Ordering::Relaxed);
+}
+
 /// Whether there is a core for every rank of this node.
 #[inline(always)]
 pub fn may_spin() -> bool {

@@ -89,6 +89,16 @@ pub fn set_waker(waker: &'static dyn Waker) {
     WAKER.call_once(|| waker);
 }
 
+/// As [`set_waker`]; says whether it is this one.
+pub fn add_waker(waker: &'static dyn Waker) -> bool {
+    let mut is_mine = false;
+    WAKER.call_once(|| {
+        is_mine = true;
+        waker
+    });
+    is_mine
+}
+
 /// Provides the process's sockets; the first ones stay.
 pub fn set_sockets(sockets: &'static dyn Sockets) {
     SOCKETS.call_once(|| sockets);

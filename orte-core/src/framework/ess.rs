@@ -83,6 +83,16 @@ pub trait Module: Sync {
         None
     }
 
+    /// The port of the launcher for further jobs and names, if it has one.
+    fn universe(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// The port of the processes that had this job started, if any did.
+    fn parent(&self) -> Option<&'static str> {
+        None
+    }
+
     /// The node's shared memory, if the launcher left some.
     fn inherited(&self) -> Option<Inherited>;
 
@@ -95,6 +105,10 @@ pub trait Module: Sync {
 
     /// Tells the launcher what this process waits for: before the first sleep of a wait.
     fn awaits(&self, _awaited: &Awaited<'_>) {}
+
+    /// Tells the launcher what this process has counted until this time of the monotonic clock, in words: they are shown if it
+    /// ends without having said that there is nothing to show (no words).
+    fn tells(&self, _at_ns: u64, _words: &str) {}
 
     /// Tells the launcher that a call failed because a peer was lost: how this process ends now is a consequence, and the
     /// launcher looks for the rank that it began with.

@@ -10,6 +10,7 @@ use super::subscription::{Subscription, Trigger};
 use super::view::{SectionView, View};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
+use opal_core::sort;
 
 /// What some nodes are to be sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -123,7 +124,7 @@ impl Registry {
         }
         let mut groups: BTreeMap<Extent, Vec<u32>> = BTreeMap::new();
         for (node, mut columns) in wanted {
-            columns.sort_unstable();
+            sort::ascending(&mut columns);
             columns.dedup();
             let sent = self.nodes.entry(node).or_default();
             let changed = |(segment, key): &(SegmentId, Key)| {

@@ -188,6 +188,14 @@ impl Module for MultiNodeMember {
         self.here.launcher()
     }
 
+    fn universe(&self) -> Option<&'static str> {
+        self.here.universe()
+    }
+
+    fn parent(&self) -> Option<&'static str> {
+        self.here.parent()
+    }
+
     fn inherited(&self) -> Option<shmem::Inherited> {
         self.here.inherited()
     }
@@ -202,6 +210,10 @@ impl Module for MultiNodeMember {
 
     fn awaits(&self, awaited: &Awaited<'_>) {
         self.here.awaits(awaited);
+    }
+
+    fn tells(&self, at_ns: u64, words: &str) {
+        self.here.tells(at_ns, words);
     }
 
     fn lost_peer(&self) {

@@ -55,6 +55,8 @@ pub enum Frame {
     Waits(u32, u64, u64),
     /// Daemon: what a rank does, for people, the rank without which its wait does not end, and the functions that it is in.
     Doing(u32, String, Option<u32>, Vec<String>),
+    /// Daemon: what a rank that ends has counted, and how long before its end that was, in ns.
+    Told(u32, u64, String),
     /// Daemon: a line for people.
     Say(String),
     /// Daemon: nothing of the job is left on this host. The last one.
@@ -122,16 +124,7 @@ impl Frame {
                 to.u8(*status);
                 to.bytes(sentence.as_bytes());
             }
-            Frame::Ended(end) => {
-                to.u32(end.rank);
-                to.u32(end.wait_status as u32);
-                to.u32(end.state);
-                to.option(end.aborted.as_ref(), |to, (status, message)| {
-                    to.u32(*status as u32);
-                    to.bytes(message.as_bytes());
-                });
-                to.u8(u8::from(end.has_lost_peer));
-            }
+            Frame::Ended(end) => end.write(&mut to),
             Frame::Aborted(rank, status, message, has_lost_peer) => {
                 to.u32(*rank);
                 to.u32(*status as u32);
@@ -156,6 +149,11 @@ impl Frame {
                 to.option(awaits.as_ref(), |to, awaits| to.u32(*awaits));
                 to.list(functions, |to, function| to.bytes(function.as_bytes()));
             }
+            Frame::Told(rank, age_ns, words) => {
+                to.u32(*rank);
+                to.u64(*age_ns);
+                to.bytes(words.as_bytes());
+            }
             Frame::Say(line) => to.bytes(line.as_bytes()),
             Frame::Finish | Frame::InputUnread | Frame::Gone | Frame::Beat => {}
         }
@@ -176,13 +174,7 @@ impl Frame {
             8 => Frame::Modex(from.bytes()?),
             9 => Frame::Started(from.u32()?, from.u32()?),
             10 => Frame::Refused(from.u8()?, from.text("sentence")?),
-            11 => Frame::Ended(RankEnd {
-                rank: from.u32()?,
-                wait_status: from.u32()? as i32,
-                state: from.u32()?,
-                aborted: from.option(|from| Ok((from.u32()? as i32, from.text("message")?)))?,
-                has_lost_peer: from.flag("lost_peer")?,
-            }),
+            11 => Frame::Ended(RankEnd::read(&mut from)?),
             12 => Frame::Aborted(from.u32()?, from.u32()? as i32, from.text("message")?, from.flag("lost_peer")?),
             13 => Frame::State(from.u32()?, from.u32()?),
             14 => Frame::Output(from.u32()?, stream(&mut from)?, from.bytes()?),
@@ -203,6 +195,7 @@ impl Frame {
             24 => Frame::Spawn(Spawn::read(&mut from)?),
             25 => Frame::EndAgent(from.u32()?),
             26 => Frame::AgentEnded(from.u32()?, from.u32()? as i32, from.option(|from| from.text("reason"))?),
+            27 => Frame::Told(from.u32()?, from.u64()?, from.text("statistics")?),
             _ => return Err(OobFlaw::Field("kind")),
         };
         from.end()?;
@@ -237,7 +230,31 @@ impl Frame {
             Frame::Spawn(_) => 24,
             Frame::EndAgent(_) => 25,
             Frame::AgentEnded(..) => 26,
+            Frame::Told(..) => 27,
         }
+    }
+}
+
+impl RankEnd {
+    fn write(&self, to: &mut Writer) {
+        to.u32(self.rank);
+        to.u32(self.wait_status as u32);
+        to.u32(self.state);
+        to.option(self.aborted.as_ref(), |to, (status, message)| {
+            to.u32(*status as u32);
+            to.bytes(message.as_bytes());
+        });
+        to.u8(u8::from(self.has_lost_peer));
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<RankEnd, OobFlaw> {
+        Ok(RankEnd {
+            rank: from.u32()?,
+            wait_status: from.u32()? as i32,
+            state: from.u32()?,
+            aborted: from.option(|from| Ok((from.u32()? as i32, from.text("message")?)))?,
+            has_lost_peer: from.flag("lost_peer")?,
+        })
     }
 }
 

@@ -7,6 +7,7 @@
 //! | [`sealed`] | frames of a connection: length, number, proof |
 //! | [`frame`] | what the frames say |
 //! | [`orders`] | the longest of them: what a daemon is to start |
+//! | [`compact`] | the nodes of ranks and the names of nodes in few bytes |
 //! | [`bytes`] | how numbers and texts are written |
 //!
 //! All of it is pure: bytes in, bytes out. The sockets are mpirun's.
@@ -14,6 +15,7 @@
 //! **Invariant:** whatever bytes come, nothing here panics, and nothing is reserved that they do not hold.
 
 pub mod bytes;
+pub mod compact;
 pub mod frame;
 pub mod handshake;
 pub mod invitation;
@@ -27,7 +29,7 @@ pub use orders::{App, HostOrders};
 pub use sealed::{Receiver, Sender};
 
 /// Raised when a frame, the handshake or the invitation changes.
-pub const PROTOCOL: u32 = 2;
+pub const PROTOCOL: u32 = 3;
 /// Bytes of the secret of a job.
 pub const SECRET_BYTES: usize = 32;
 /// What only mpirun and its daemons know.

@@ -2,7 +2,7 @@
 
 use super::OobFlaw;
 use super::bytes::{Reader, Writer};
-use crate::segment::layout::RANKS_MAX;
+use super::compact::{read_names, read_nodes, write_names, write_nodes};
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -83,8 +83,8 @@ pub struct App {
 
 impl HostOrders {
     pub(super) fn write(&self, to: &mut Writer) {
-        to.list(&self.nodes, |to, node| to.u32(*node));
-        to.list(&self.names, |to, name| to.bytes(name.as_bytes()));
+        write_nodes(to, &self.nodes);
+        write_names(to, &self.names);
         to.u32(self.universe);
         to.list(&self.binding, |to, word| to.bytes(word.as_bytes()));
         let (kind, rank) = match self.stdin {
@@ -114,8 +114,8 @@ impl HostOrders {
 
     pub(super) fn read(from: &mut Reader<'_>) -> Result<HostOrders, OobFlaw> {
         let orders = HostOrders {
-            nodes: from.list(Reader::u32)?,
-            names: from.list(|from| from.text("name of a host"))?,
+            nodes: read_nodes(from)?,
+            names: read_names(from)?,
             universe: from.u32()?,
             binding: from.list(|from| from.text("word about processors"))?,
             stdin: match (from.u8()?, from.u32()?) {
@@ -135,7 +135,7 @@ impl HostOrders {
         };
         let ranks = orders.apps.iter().try_fold(0u32, |sum, app| sum.checked_add(app.ranks));
         let known = orders.nodes.iter().all(|node| (*node as usize) < orders.names.len());
-        if orders.nodes.is_empty() || orders.nodes.len() > RANKS_MAX as usize || !known {
+        if orders.nodes.is_empty() || !known {
             return Err(OobFlaw::Field("map of ranks"));
         }
         match ranks == Some(orders.nodes.len() as u32) {

@@ -56,6 +56,7 @@ pub fn every_frame() -> Vec<Frame> {
         }),
         Frame::Aborted(2, -1, "called MPI_Abort".to_owned(), true),
         Frame::State(2, 3),
+        Frame::Told(2, 1 << 40, "3 messages sent".to_owned()),
         Frame::Output(0, 1, Vec::new()),
         Frame::InputRoom(7),
         Frame::InputUnread,

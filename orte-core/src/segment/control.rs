@@ -4,6 +4,7 @@
 //! once per job are not worth a raw copy.
 
 mod multi_node;
+mod told;
 
 use super::layout::{ABORTS, BARRIER_ARRIVED, BARRIER_GENERATION, EPOCH, Layout, SECRET, SECRET_BYTES};
 use super::record::{self, RankState};

@@ -2,7 +2,7 @@
 
 use super::control::{Control, Missed, Shared};
 use super::record::{ADDRESSES_BYTES, RankState};
-use crate::environment::Contract;
+use crate::environment::{Contract, PARENT, UNIVERSE};
 use crate::framework::ess::{Awaited, Identity, Module, State};
 use alloc::format;
 use alloc::string::String;
@@ -171,6 +171,14 @@ impl<S: Shared + Sync> Module for Member<S> {
         self.contract.launcher
     }
 
+    fn universe(&self) -> Option<&'static str> {
+        variable(UNIVERSE)
+    }
+
+    fn parent(&self) -> Option<&'static str> {
+        variable(PARENT)
+    }
+
     fn inherited(&self) -> Option<Inherited> {
         let layout = self.control.layout();
         Some(Inherited {
@@ -201,6 +209,11 @@ impl<S: Shared + Sync> Module for Member<S> {
         assert!(known.is_ok(), "the segment was checked to hold this rank");
     }
 
+    fn tells(&self, at_ns: u64, words: &str) {
+        let known = self.control.set_told(self.contract.local_rank, at_ns, words);
+        assert!(known.is_ok(), "the segment was checked to hold this rank");
+    }
+
     fn epoch(&self) -> u32 {
         self.control.epoch()
     }
@@ -215,6 +228,10 @@ impl<S: Shared + Sync> Module for Member<S> {
         let _ = self.control.abort(self.contract.local_rank, status, message);
         opal_core::sys::exit(exit_status(status))
     }
+}
+
+fn variable(name: &str) -> Option<&'static str> {
+    opal_core::sys::variable(name).filter(|value| !value.is_empty())
 }
 
 /// The system keeps eight bits; a failure must stay one.

@@ -15,7 +15,9 @@
 //! | 64 | 8 | the rank without which its wait does not end, plus 1; bytes of what it waits for |
 //! | 72 | 120 | what it waits for, for people |
 //! | 192 | 576 | message given to abort |
-//! | 768 | 3328 | addresses |
+//! | 768 | 4 | how often it said what it has counted |
+//! | 784 | 432 | what it said last and the time before, in turn: when (8), bytes (4), text (204) |
+//! | 1216 | 2880 | addresses |
 
 use core::mem::offset_of;
 
@@ -48,10 +50,23 @@ pub const AWAITED_TEXT_BYTES: usize = 120;
 pub const ABORT_TEXT: usize = offset_of!(Record, abort_text);
 /// Room for that message.
 pub const ABORT_TEXT_BYTES: usize = 576;
+/// How often the rank said what it has counted so far.
+pub const TOLD: usize = offset_of!(Record, told);
+/// Where it says so, in turn, so that one of both is whole whenever it dies.
+pub const TOLD_PLACES: [usize; 2] =
+    [offset_of!(Record, told_places), offset_of!(Record, told_places) + size_of::<Told>()];
+/// From there: when it was said, in ns of the monotonic clock, two words.
+pub const TOLD_AT: usize = offset_of!(Told, at_ns);
+/// From there: bytes of the text.
+pub const TOLD_LENGTH: usize = offset_of!(Told, length);
+/// From there: what was counted, UTF-8, cut if longer.
+pub const TOLD_TEXT: usize = offset_of!(Told, text);
+/// Room for that.
+pub const TOLD_TEXT_BYTES: usize = 204;
 /// The addresses that the rank published.
 pub const ADDRESSES: usize = offset_of!(Record, addresses);
 /// Room for them.
-pub const ADDRESSES_BYTES: usize = 3328;
+pub const ADDRESSES_BYTES: usize = 2880;
 
 /// A rank's life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,7 +133,18 @@ struct Record {
     awaited_length: u32,
     awaited_text: [u8; AWAITED_TEXT_BYTES],
     abort_text: [u8; ABORT_TEXT_BYTES],
+    told: u32,
+    unused_too: [u8; 12],
+    told_places: [Told; 2],
     addresses: [u8; ADDRESSES_BYTES],
+}
+
+/// What a rank has counted at some time.
+#[repr(C)]
+struct Told {
+    at_ns: u64,
+    length: u32,
+    text: [u8; TOLD_TEXT_BYTES],
 }
 
 const _: () = assert!(size_of::<Record>() as u64 == super::layout::PAGE);
@@ -134,6 +160,8 @@ mod tests {
         assert_eq!(words, [0, 4, 8, 12, 16, 20, 24, 40]);
         assert_eq!(span_of!(Record, ..awaited_rank), 0..64, "the words have a cache line of their own");
         assert_eq!([AWAITED_RANK, AWAITED_LENGTH, AWAITED_TEXT], [64, 68, 72]);
-        assert_eq!((span_of!(Record, abort_text), span_of!(Record, addresses)), (192..768, 768..4096));
+        assert_eq!((span_of!(Record, abort_text), span_of!(Record, addresses)), (192..768, 1216..4096));
+        assert_eq!((TOLD, TOLD_PLACES), (768, [784, 1000]));
+        assert_eq!([TOLD_AT, TOLD_LENGTH, TOLD_TEXT], [0, 8, 12]);
     }
 }

@@ -1,7 +1,7 @@
 //! The layout read from arbitrary bytes, and the protocol between launcher and ranks, played by threads.
 
 use super::layout::{HEADER_BYTES, PAGE, RANKS_MAX, RX_SEGMENT_ALIGN};
-use super::record::{ABORT_TEXT_BYTES, ADDRESSES_BYTES, AWAITED_TEXT_BYTES};
+use super::record::{ABORT_TEXT_BYTES, ADDRESSES_BYTES, AWAITED_TEXT_BYTES, TOLD_TEXT_BYTES};
 use super::*;
 use crate::framework::ess::Awaited;
 use crate::segment::control::Missed;
@@ -171,6 +171,22 @@ fn what_a_rank_waits_for() {
     // Nobody knows what the next wait is for.
     control.set_awaited(0, &Awaited { rank: None, words: "" }).unwrap();
     assert_eq!(control.awaited(0), None);
+}
+
+#[test]
+fn what_a_rank_has_counted() {
+    let control = control(2);
+    assert_eq!(control.told(1), None);
+    for turn in 1..5 {
+        let words = std::format!("{turn} messages");
+        control.set_told(1, turn, &words).unwrap();
+        assert_eq!((control.told(1), control.told(0)), (Some((turn, words)), None));
+    }
+    let long: std::string::String = core::iter::repeat_n('é', TOLD_TEXT_BYTES).collect();
+    control.set_told(0, 9, &long).unwrap();
+    assert_eq!(control.told(0), Some((9, long[..TOLD_TEXT_BYTES].into())));
+    control.set_told(1, 9, "").unwrap();
+    assert_eq!(control.told(1), None);
 }
 
 #[test]

@@ -199,7 +199,7 @@ impl Case<'_> {
             _ => return Err("not among the functions of every communicator".to_owned()),
         };
         // SAFETY: all that the call describes lies in the two buffers, which live until the executor is done.
-        let called = unsafe { module.call(call, on) };
+        let called = unsafe { module.call(&call, on) };
         called.map_err(|fault| format!("error {}: {}", fault.get(), fault.reason()))?;
         Ok([to.bytes(), from.bytes()].concat())
     }

@@ -36,7 +36,7 @@ fn module(comm: &Communicator) -> Arc<dyn Module> {
 
 fn does(module: &dyn Module, call: Call<'_>) -> Result<()> {
     // SAFETY: the buffers of these tests are valid.
-    unsafe { module.call(call, &mut member()) }
+    unsafe { module.call(&call, &mut member()) }
 }
 
 #[test]

@@ -34,14 +34,14 @@ impl Module for Wrong {
         set_of(&[Function::Bcast])
     }
 
-    unsafe fn call(&self, call: Call<'_>, on: &mut dyn Executor) -> Result<()> {
+    unsafe fn call(&self, call: &Call<'_>, on: &mut dyn Executor) -> Result<()> {
         let size = on.size();
-        let call = match call {
+        let call = match *call {
             Call::Bcast(data, root) => Call::Bcast(data, (root + 1) % size),
             call => call,
         };
         // SAFETY: the caller's promise.
-        unsafe { self.0.call(call, on) }
+        unsafe { self.0.call(&call, on) }
     }
 }
 

@@ -5,7 +5,7 @@
 use ompi_core::data::Data;
 use ompi_core::datatype::{self, Number};
 use ompi_core::error::Class;
-use ompi_core::file::{FileHints, FilePlace, View, WriteLock, transfer};
+use ompi_core::file::{FileHints, FilePlace, Representation, View, WriteLock, transfer};
 use ompi_core::framework::fbtl::{AccessKind, Component as _, Module, Moved, Piece};
 use opal_core::sync::{AtomicUsize, ConditionalLock, Ordering};
 use opal_core::sys::{Errno, File, OpenFlags};
@@ -43,7 +43,7 @@ fn view() -> View {
     let byte = datatype::get(datatype::BYTE).expect("it is predefined");
     let tens = datatype::contiguous(Number::Int(10), &byte).expect("ten bytes");
     let spread = datatype::resized(0, 30, false, &Arc::new(tens)).expect("with a gap");
-    View { displacement: 7, filetype: Arc::new(spread), ..View::whole() }
+    View::new(7, byte, Arc::new(spread), Representation::Native)
 }
 
 /// Where the byte at a position lies.

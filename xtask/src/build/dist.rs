@@ -71,6 +71,7 @@ pub fn assemble(parts: &Parts, stage: &Path) -> Result<()> {
     shell::write(&share.join("link"), if parts.link == Linking::Shared { "shared\n" } else { "static\n" })?;
     // For programs with the archive inside: plug-ins that they load must find their MPI.
     shell::write(&share.join("mpi.list"), "{ MPI_*; PMPI_*; mpi_*; pmpi_*; };\n")?;
+    copy(&core.join("gdb/ompi_rs.py"), &share.join("gdb.py"))?;
     manual::write(stage, core, version)?;
     shell::write(&share.join("components.json"), &components(parts, version)?)?;
     if parts.info.is_some() {

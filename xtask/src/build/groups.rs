@@ -4,7 +4,7 @@
 pub const GROUPS: &[(&str, &str)] = &[
     ("default", "what a laptop, a cluster or a container wants"),
     ("minimal", "the least that runs on one node"),
-    ("all", "every component that runs under an operating system"),
+    ("all", "every component that runs under an operating system and whose header is there"),
 ];
 
 /// What a group takes for a static framework, where exactly one can be.
@@ -41,8 +41,8 @@ pub const MINIMAL_BARE: &[&str] = &[
     "topo/basic",
 ];
 
-/// In `all` but not in `default`: needs a device, privileges, or exists to be compared with others.
-pub const NOT_DEFAULT: &[&str] = &[];
+/// In `all` but not in `default`: needs a device, privileges, a library of others, or exists to be compared with others.
+pub const NOT_DEFAULT: &[&str] = &["ess/pmix"];
 
 /// Without these no MPI runs: a framework, and the component of it that must be there, or `None` for any.
 /// A framework that has no crates yet is not asked for.

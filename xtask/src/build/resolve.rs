@@ -1,7 +1,7 @@
 //! Resolves the words of `--components`, `--exclude` and `--direct` into the components of an image.
 
 use crate::build::components::{Catalogue, Component, Policy};
-use crate::build::groups;
+use crate::build::{groups, header};
 use crate::failure::{Result, refuse};
 use std::collections::BTreeMap;
 
@@ -51,6 +51,7 @@ pub fn resolve(catalogue: &Catalogue, request: &Request) -> Result<Choice> {
                     component.name
                 )));
             }
+            header::check(&component.name, &component.package)?;
             chosen.add(component.clone(), true);
         }
     }
@@ -97,7 +98,7 @@ fn group(catalogue: &Catalogue, name: &str, bare: bool) -> Vec<Component> {
             "minimal" if bare => listed(groups::MINIMAL_BARE),
             "minimal" => listed(groups::MINIMAL),
             "default" => runs(component, bare) && !listed(groups::NOT_DEFAULT),
-            _ => runs(component, bare),
+            _ => runs(component, bare) && header::lacks(&component.package).is_none(),
         }
     };
     catalogue.components.iter().filter(wanted).cloned().collect()

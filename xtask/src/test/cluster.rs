@@ -4,6 +4,8 @@ mod direct;
 mod failure;
 mod hosts;
 mod mapping;
+mod pmix;
+mod real;
 mod rig;
 mod slurm;
 mod slurm_mpirun;
@@ -21,9 +23,11 @@ pub fn tier(session: &mut Session) -> Result<()> {
     direct::cases(session);
     ssh::cases(session);
     slurm::cases(session);
+    pmix::cases(session);
     slurm_mpirun::cases(session);
     mapping::cases(session);
     failure::cases(session);
+    real::cases(session);
     tree::cases(session);
     for case in CASES {
         session.case(&format!("cluster/{case}"), |session| match two_networks(session, case) {

@@ -1,20 +1,16 @@
 //! Long messages between the processes of a node under every condition: the C program that is about their data, with and
 //! without the system's leave to copy from one process to another, and with a rank that dies meanwhile.
 
-use super::programs::{compiled, own_choice};
+use super::jobs::{self, Job};
 use super::{Session, Verdict, deadline};
-use crate::failure::{Result, fail};
-use std::process::Command;
-use std::time::Duration;
+use crate::failure::Result;
 
 /// `copies/…`.
 pub fn tier(session: &mut Session) -> Result<()> {
     for case in CASES {
         session.case(&format!("copies/{}", case.name), |session| {
-            run(session, case).map_or_else(Verdict::from, |ended| match (case.holds)(&ended, case.ranks) {
-                Ok(()) => Verdict::Passed(String::new()),
-                Err(why) => Verdict::Failed(format!("{why}\n{}", ended.story())),
-            })
+            run(session, case)
+                .map_or_else(Verdict::from, |ended| jobs::verdict(&ended, (case.holds)(&ended, case.ranks)))
         });
     }
     Ok(())
@@ -97,15 +93,10 @@ const UNASKED: &[&str] = &[
 ];
 
 fn run(session: &mut Session, case: &Case) -> Result<deadline::Ended> {
-    let source = session.tree.root.join("tests/c/pt2pt_single_copy.c");
-    let program = compiled(session, &source, &[])?;
-    let dist = session.library().map_err(fail)?.dist;
-    let mut command = Command::new(dist.join("bin/mpirun"));
-    command.args(["-n", &case.ranks.to_string(), "--mca", "smsc_base_verbose", "20"]).args(case.options);
-    command.arg(program).arg(case.argument);
-    own_choice(&mut command);
-    let log = session.scratch().join("copies").join(format!("{}.log", case.name));
-    deadline::run(&mut command, LIMIT, &log)
+    let (ranks, name) = (case.ranks.to_string(), format!("copies/{}", case.name));
+    let options = [&["-n", &ranks, "--mca", "smsc_base_verbose", "20"], case.options].concat();
+    let source = "tests/c/pt2pt_single_copy.c";
+    Job { source, name: &name, options: &options, arguments: &[case.argument] }.run(session)
 }
 
 fn well(ended: &deadline::Ended) -> std::result::Result<(), String> {
@@ -250,5 +241,3 @@ const STORED: &str = "are stored around the cache";
 const FRAGMENTS: &str = "comes in fragments";
 const PLACED: &str = "are read straight to their receive";
 const REFUSED: &str = "cma cannot reach process";
-/// Seconds on a busy machine with more ranks than cores.
-const LIMIT: Duration = Duration::from_secs(240);

@@ -78,4 +78,12 @@ impl DebianSource {
     }
 }
 
+/// MPICH's, for its tests.
+pub const MPICH: DebianSource = DebianSource {
+    package: "mpich",
+    archive: "mpich_4.0.2.orig.tar.xz",
+    sha256: "b27039f964afeb6b8a3e009c56b441cbe368c26d6d6476ad3bb7190996875860",
+    folder: "mpich-4.0.2",
+};
+
 const DOWNLOAD_LIMIT: Duration = Duration::from_secs(180);

@@ -78,7 +78,8 @@ pub fn report(folder: &Path) -> Result<std::result::Result<String, String>> {
     }
 }
 
-fn compiled(session: &mut Session) -> std::result::Result<PathBuf, Verdict> {
+/// The program, linked with the library under test.
+pub(super) fn compiled(session: &mut Session) -> std::result::Result<PathBuf, Verdict> {
     let mpicc = session.library().map_err(fail)?.dist.join("bin/mpicc");
     let place = session.tree.target.join("debian").join(SOURCE.package);
     made(&mpicc, &place, &session.tree.target)

@@ -30,7 +30,16 @@ type Counts = BTreeMap<String, Count>;
 fn count(session: &mut Session) -> Result<(Counts, Counts)> {
     let dist = session.library().map_err(fail)?.dist;
     let (sources, folder) = (session.tree.root.join("benches/c"), session.scratch().join("instructions"));
-    let counts = instructions::count(&dist, &sources, &folder)?;
+    let mut counts = instructions::count(&dist, &[], &sources, &folder)?;
+    // The same while messages are counted.
+    let (counting, text) = (session.scratch().join("instructions-counting"), folder.join("statistics.txt"));
+    let option = format!("--stats={}", text.display());
+    for (name, count) in instructions::count(&dist, &[&option], &sources, &counting)? {
+        let name = format!("counting_{name}");
+        if NAMES.contains(&name.as_str()) {
+            counts.insert(name, count);
+        }
+    }
     let file = session.tree.root.join(FILE);
     if session.options.bless {
         let text = serde_json::to_string_pretty(&counts).at("write the counts as JSON")?;
@@ -66,7 +75,7 @@ fn compare(now: Option<&Count>, committed: Option<&Count>) -> Verdict {
 
 const FILE: &str = "benches/instructions.json";
 const TOLERANCE: f64 = 1.05;
-/// Function and bytes; a receive's message has already arrived.
+/// Function and bytes; a receive's message has already arrived. `counting`: while statistics are gathered.
 const NAMES: &[&str] = &[
     "send_0",
     "send_8",
@@ -83,6 +92,11 @@ const NAMES: &[&str] = &[
     "vain_test",
     "vain_testany",
     "vain_iprobe",
+    "counting_send_8",
+    "counting_recv_8",
+    "counting_send_512",
+    "counting_recv_512",
+    "counting_waitall_of_irecvs",
 ];
 
 #[cfg(test)]

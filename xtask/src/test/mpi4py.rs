@@ -82,6 +82,11 @@ fn at_home<'a>(
     }
 }
 
+/// The build, for tests elsewhere.
+pub(super) fn opened(session: &mut Session) -> std::result::Result<Home, Verdict> {
+    open(session).map_err(|missing| missing.verdict())
+}
+
 fn open(session: &mut Session) -> std::result::Result<Home, home::Missing> {
     let dist = session.library().map_err(fail)?.dist;
     Home::of(&session.tree.target, &dist.join("bin/mpicc"), &dist.join("include/mpi.h"), true)
@@ -125,9 +130,7 @@ fn again(session: &mut Session, home: &Home) -> Result<Verdict> {
 
 /// Runs modules, each `times` times, and compares what every rank says with the table.
 fn run(session: &mut Session, home: &Home, name: &str, modules: &[Module], ranks: u32, times: u32) -> Result<Verdict> {
-    let mut arguments = vec![path(&home.suite), path(&home.tests), PATIENCE_SECONDS.to_string(), times.to_string()];
-    arguments.extend(modules.iter().map(|(module, ..)| (*module).to_owned()));
-    let ended = launch(session, home, name, ranks, &arguments, SUITE_LIMIT)?;
+    let ended = launch(session, home, name, ranks, &arguments(home, modules, times), SUITE_LIMIT)?;
     if !ended.ended_with(0) {
         return Ok(Verdict::Failed(ended.story()));
     }
@@ -139,8 +142,15 @@ fn run(session: &mut Session, home: &Home, name: &str, modules: &[Module], ranks
     }
 }
 
+/// What the interpreter is given.
+pub(super) fn arguments(home: &Home, modules: &[Module], times: u32) -> Vec<String> {
+    let mut arguments = vec![path(&home.suite), path(&home.tests), PATIENCE_SECONDS.to_string(), times.to_string()];
+    arguments.extend(modules.iter().map(|(module, ..)| (*module).to_owned()));
+    arguments
+}
+
 /// Every rank says of each module, each time, what the table says.
-fn differences(out: &str, modules: &[Module], ranks: u32, times: u32) -> String {
+pub(super) fn differences(out: &str, modules: &[Module], ranks: u32, times: u32) -> String {
     let mut said = BTreeMap::<&str, u32>::new();
     out.lines().filter(|line| line.starts_with("suite: ")).for_each(|line| *said.entry(line).or_default() += 1);
     let mut wrong = String::new();

@@ -1,5 +1,6 @@
 //! What a job tells of itself: the paths between its ranks, who waits for whom.
 
+use super::jobs::{self, Job};
 use super::programs::{compiled, own_choice};
 use super::{Session, Verdict, deadline};
 use crate::failure::{Result, fail};
@@ -12,7 +13,15 @@ pub fn tier(session: &mut Session) -> Result<()> {
         session.case(&format!("seeing/{}", case.name), |session| run(session, case).unwrap_or_else(Verdict::from));
     }
     session.case("seeing/stats", |session| stats(session).unwrap_or_else(Verdict::from));
+    session.case("seeing/stats-on-two-hosts", |session| on_two_hosts(session).unwrap_or_else(Verdict::from));
+    for (name, argument, hosts) in LOST {
+        session.case(&format!("seeing/{name}"), |session| {
+            lost(session, name, argument, *hosts).unwrap_or_else(Verdict::from)
+        });
+    }
     session.case("seeing/trace", |session| trace(session).unwrap_or_else(Verdict::from));
+    session.case("seeing/trace-of-an-abort", |session| trace_of_an_abort(session).unwrap_or_else(Verdict::from));
+    session.case("seeing/gdb", |session| in_gdb(session).unwrap_or_else(Verdict::from));
     session.case("seeing/status", |session| status(session).unwrap_or_else(Verdict::from));
     Ok(())
 }
@@ -102,28 +111,28 @@ const CASES: &[Case] = &[
 ];
 
 fn run(session: &mut Session, case: &Case) -> Result<Verdict> {
-    let program = compiled(session, &session.tree.root.join("tests/mpirun/seeing.c"), &[])?;
-    let dist = session.library().map_err(fail)?.dist;
-    let mut command = Command::new(dist.join("bin/mpirun"));
-    command.args(case.options).arg(program).arg(case.argument);
-    own_choice(&mut command);
-    let ended = deadline::run(&mut command, LIMIT, &session.scratch().join("seeing").join(case.name))?;
-    let squeezed = ended.err.split_whitespace().collect::<Vec<_>>().join(" ");
-    if let Some(words) = case.says.iter().find(|words| !squeezed.contains(words.trim_start())) {
-        return Ok(Verdict::Failed(format!("standard error lacks `{words}`\n{}", ended.story())));
+    let name = format!("seeing/{}", case.name);
+    let job = Job { source: SOURCE, name: &name, options: case.options, arguments: &[case.argument] };
+    let ended = job.run(session)?;
+    Ok(jobs::verdict(&ended, holds(case, &ended)))
+}
+
+fn holds(case: &Case, ended: &deadline::Ended) -> std::result::Result<(), String> {
+    if let Some(words) = case.says.iter().find(|words| !jobs::says(ended, words.trim_start())) {
+        return Err(format!("standard error lacks `{words}`"));
     }
-    if let Some(words) = case.silent.iter().find(|words| squeezed.contains(**words)) {
-        return Ok(Verdict::Failed(format!("standard error has `{words}`\n{}", ended.story())));
+    if let Some(words) = case.silent.iter().find(|words| jobs::says(ended, words)) {
+        return Err(format!("standard error has `{words}`"));
     }
-    Ok(match ended.ended_with(case.status) {
-        true => Verdict::Passed(String::new()),
-        false => Verdict::Failed(format!("status {} was expected\n{}", case.status, ended.story())),
-    })
+    match ended.ended_with(case.status) {
+        true => Ok(()),
+        false => Err(format!("status {} was expected", case.status)),
+    }
 }
 
 /// A running job is asked, by another mpirun and by SIGUSR2; then who must not be asked is refused.
 fn status(session: &mut Session) -> Result<Verdict> {
-    let program = compiled(session, &session.tree.root.join("tests/mpirun/seeing.c"), &[])?;
+    let program = compiled(session, &session.tree.root.join(SOURCE), &[])?;
     let dist = session.library().map_err(fail)?.dist;
     let folder = session.scratch().join("seeing/status");
     crate::shell::folder(&folder)?;
@@ -205,6 +214,122 @@ fn stats(session: &mut Session) -> Result<Verdict> {
     })
 }
 
+/// The same traffic over two hosts: messages between them went by sockets.
+fn on_two_hosts(session: &mut Session) -> Result<Verdict> {
+    let agent = agent(session)?;
+    let options = ["--mca", "plm_ssh_agent", &agent, "--host", TWO_HOSTS, "--stats"];
+    let job = Job { source: SOURCE, name: "seeing/stats-on-two-hosts", options: &options, arguments: &["traffic"] };
+    let ended = job.run(session)?;
+    // Ranks 0 and 1 on one host, rank 2 on the other.
+    let says = ["statistics of 3 ranks (--stats)", "MPI_COMM_WORLD 1 1048576", "ring 3 24", " sm 1 8 ", "3 1048592 "];
+    let holds = match says.iter().find(|words| !jobs::says(&ended, words)) {
+        _ if !ended.ended_with(0) => Err("status 0 was expected".to_owned()),
+        Some(words) => Err(format!("standard error lacks `{words}`")),
+        None if !jobs::says(&ended, " tcp ") && !jobs::says(&ended, " tcp (") => {
+            Err("no message went by sockets".to_owned())
+        }
+        None => Ok(()),
+    };
+    Ok(jobs::verdict(&ended, holds))
+}
+
+/// Jobs that do not reach MPI_Finalize: what each rank had counted is said, of all hosts.
+const LOST: &[(&str, &str, bool)] = &[
+    ("stats-of-an-abort", "abort", false),
+    ("stats-of-a-death", "die", false),
+    ("stats-of-a-death-on-two-hosts", "die", true),
+];
+
+fn lost(session: &mut Session, name: &str, argument: &str, hosts: bool) -> Result<Verdict> {
+    let agent = agent(session)?;
+    let options: &[&str] = match hosts {
+        true => &["--mca", "plm_ssh_agent", &agent, "--host", TWO_HOSTS, "--stats"],
+        false => &["-n", "3", "--stats"],
+    };
+    let name = format!("seeing/{name}");
+    let ended = Job { source: SOURCE, name: &name, options, arguments: &[argument] }.run(session)?;
+    let lines: Vec<String> = ended.err.lines().map(jobs::squeezed).collect();
+    let of_rank = |rank: u32| {
+        let begins = format!("mpirun: rank {rank} on ");
+        let counted = ": 3 messages with 24 bytes sent, 3 with 24 received; ";
+        lines
+            .iter()
+            .any(|line| line.starts_with(&begins) && line.contains(" s before its end") && line.contains(counted))
+    };
+    let holds = match (0..3).find(|rank| !of_rank(*rank)) {
+        _ if ended.ended_with(0) => Err("another status than 0 was expected".to_owned()),
+        _ if jobs::says(&ended, "statistics of 3 ranks") => Err("no table can be whole".to_owned()),
+        _ if !jobs::says(&ended, "the job ended before MPI_Finalize could gather its statistics (--stats)") => {
+            Err("it does not say that statistics are not whole".to_owned())
+        }
+        Some(rank) => Err(format!("it does not say what rank {rank} had counted")),
+        None => Ok(()),
+    };
+    Ok(jobs::verdict(&ended, holds))
+}
+
+/// A rank that ends the job leaves its own events.
+fn trace_of_an_abort(session: &mut Session) -> Result<Verdict> {
+    let folder = session.scratch().join("seeing");
+    crate::shell::folder(&folder)?;
+    let file = folder.join("trace-of-an-abort.json");
+    let _ = std::fs::remove_file(&file);
+    let options = ["-n", "3", "--trace", &file.to_string_lossy()];
+    let job = Job { source: SOURCE, name: "seeing/trace-of-an-abort", options: &options, arguments: &["abort"] };
+    let ended = job.run(session)?;
+    if !ended.ended_with(3) || !jobs::says(&ended, "has the events of this rank alone") {
+        return Ok(Verdict::Failed(format!("status 3, and a word about the trace, were expected\n{}", ended.story())));
+    }
+    let text = crate::shell::read(&file)?;
+    let parsed: serde_json::Value = serde_json::from_str(&text).map_err(|error| fail(format!("{error} in\n{text}")))?;
+    let events = parsed["traceEvents"].as_array().cloned().unwrap_or_default();
+    let named = |name: &str| events.iter().filter(|event| event["name"] == name && event["pid"] == 2).count();
+    Ok(match (named("posted"), named("matched"), named("MPI_Barrier")) {
+        (3, 3, 1) => Verdict::Passed(String::new()),
+        counts => Verdict::Failed(format!("three messages each way and a barrier were expected: {counts:?}\n{text}")),
+    })
+}
+
+/// A debugger shows handles by their names.
+fn in_gdb(session: &mut Session) -> Result<Verdict> {
+    if crate::shell::which("gdb").is_none() {
+        return Ok(Verdict::Skipped("gdb is not installed: apt-get install gdb".to_owned()));
+    }
+    let program = compiled(session, &session.tree.root.join("tests/mpirun/handles.c"), &["-g"])?;
+    let script = session.library().map_err(fail)?.dist.join("share/ompi-rs/gdb.py");
+    let mut command = Command::new("gdb");
+    command.args(["-nx", "-batch", "-x"]).arg(script).args(["-ex", "break look_here", "-ex", "run", "-ex", "up"]);
+    for name in ["comm", "none", "own", "datatype", "op", "request", "status"] {
+        command.args(["-ex", &format!("print {name}")]);
+    }
+    command.args(["-ex", "kill"]).arg(program);
+    own_choice(&mut command);
+    let ended = deadline::run(&mut command, LIMIT, &session.scratch().join("seeing/gdb.log"))?;
+    let wanted = [
+        "$1 = MPI_COMM_WORLD\n",
+        "$2 = MPI_COMM_NULL\n",
+        "$3 = MPI_Comm 0x",
+        "$4 = MPI_DOUBLE\n",
+        "$5 = MPI_SUM\n",
+        "$6 = MPI_REQUEST_NULL\n",
+        "$7 = source 0, tag 9, 4 bytes, error 0\n",
+    ];
+    let lacks = wanted.iter().find(|words| !ended.out.contains(**words));
+    Ok(jobs::verdict(&ended, lacks.map_or(Ok(()), |words| Err(format!("gdb does not print `{}`", words.trim_end())))))
+}
+
+/// Stands in for ssh: starts daemons on this machine.
+fn agent(session: &mut Session) -> Result<String> {
+    let folder = session.scratch().join("seeing");
+    crate::shell::folder(&folder)?;
+    let agent = folder.join("agent");
+    crate::shell::write(&agent, "#!/bin/sh\nexec sh -c \"$2\"\n")?;
+    crate::shell::output(Command::new("chmod").arg("+x").arg(&agent))?;
+    Ok(agent.to_string_lossy().into_owned())
+}
+
+const TWO_HOSTS: &str = "a.invalid:2,b.invalid:1";
+
 /// The same traffic as a trace, with room for all events, and for four.
 fn trace(session: &mut Session) -> Result<Verdict> {
     for (name, room, dropped) in [("trace.json", "65536", false), ("trace-small.json", "4", true)] {
@@ -236,27 +361,22 @@ fn trace(session: &mut Session) -> Result<Verdict> {
 
 /// What a job with known traffic writes into a file that the last option names.
 fn written(session: &mut Session, name: &str, options: &[&str]) -> Result<String> {
-    let program = compiled(session, &session.tree.root.join("tests/mpirun/seeing.c"), &[])?;
-    let dist = session.library().map_err(fail)?.dist;
     let folder = session.scratch().join("seeing");
     crate::shell::folder(&folder)?;
     let file = folder.join(name);
     let _ = std::fs::remove_file(&file);
-    let mut command = Command::new(dist.join("bin/mpirun"));
-    command.args(["-n", "3"]);
     let (last, others) = options.split_last().expect("an option names the file");
-    command.args(others);
-    match last.ends_with('=') {
-        true => _ = command.arg(format!("{last}{}", file.display())),
-        false => _ = command.arg(last).arg(&file),
-    }
-    command.arg(program).arg("traffic");
-    own_choice(&mut command);
-    let ended = deadline::run(&mut command, LIMIT, &folder.join(format!("{name}.log")))?;
+    let path = file.to_string_lossy();
+    let joined = format!("{last}{path}");
+    let last = if last.ends_with('=') { vec![joined.as_str()] } else { vec![*last, &path] };
+    let options = [&["-n", "3"], others, &last].concat();
+    let name = format!("seeing/{name}");
+    let ended = Job { source: SOURCE, name: &name, options: &options, arguments: &["traffic"] }.run(session)?;
     if !ended.ended_with(0) {
         return Err(fail(format!("status 0 was expected\n{}", ended.story())));
     }
     std::fs::read_to_string(&file).map_err(|error| fail(format!("{}: {error}\n{}", file.display(), ended.story())))
 }
 
+const SOURCE: &str = "tests/mpirun/seeing.c";
 const LIMIT: Duration = Duration::from_secs(60);

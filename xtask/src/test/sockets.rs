@@ -1,12 +1,10 @@
 //! Sockets of a job, and attacks of outsiders: where it listens, a flood while MPI_Finalize runs, a program
 //! that closes descriptors which are not its own.
 
-use super::programs::{compiled, own_choice};
+use super::jobs::{self, Job};
 use super::{Session, Verdict, deadline};
-use crate::failure::{Result, fail};
+use crate::failure::Result;
 use crate::shell;
-use std::process::Command;
-use std::time::Duration;
 
 /// `sockets/…`.
 pub fn tier(session: &mut Session) -> Result<()> {
@@ -63,46 +61,43 @@ const AUTH: &[&str] = &["--mca", "btl", "self,tcp", "--mca", "smsc", "^cma", "--
 const ENCRYPT: &[&str] = &["--mca", "btl", "self,tcp", "--mca", "smsc", "^cma", "--mca", "btl_tcp_protect", "encrypt"];
 
 fn run(session: &mut Session, case: &Case) -> Result<Verdict> {
-    let program = compiled(session, &session.tree.root.join("tests/sockets/sockets.c"), &[])?;
-    let dist = session.library().map_err(fail)?.dist;
-    let mut command = Command::new(dist.join("bin/mpirun"));
-    command.args(["-n", "2"]).args(case.options).arg(program).arg(case.argument);
+    let name = format!("sockets/{}", case.name);
     // Where ranks meet that have lost each other.
-    let folder = session.scratch().join("sockets").join(case.name);
+    let folder = session.scratch().join(&name);
     let _ = std::fs::remove_dir_all(&folder);
     shell::folder(&folder)?;
-    command.arg(&folder);
-    own_choice(&mut command);
-    let log = session.scratch().join("sockets").join(format!("{}.log", case.name));
-    let ended = deadline::run(&mut command, LIMIT, &log)?;
+    let options = [&["-n", "2"], case.options].concat();
+    let arguments = [case.argument, &folder.to_string_lossy()];
+    let job = Job { source: SOURCE, name: &name, options: &options, arguments: &arguments };
+    let ended = job.run(session)?;
+    Ok(jobs::verdict(&ended, holds(case, &ended)))
+}
+
+fn holds(case: &Case, ended: &deadline::Ended) -> std::result::Result<(), String> {
     if ended.ended_with(0) != case.succeeds {
         let wanted = if case.succeeds { "status 0 was expected" } else { "another status than 0 was expected" };
-        return Ok(Verdict::Failed(format!("{wanted}\n{}", ended.story())));
+        return Err(wanted.to_owned());
     }
     if let Some(words) = case.says.iter().find(|words| !ended.err.contains(**words)) {
-        return Ok(Verdict::Failed(format!("standard error does not contain `{words}`\n{}", ended.story())));
+        return Err(format!("standard error does not contain `{words}`"));
     }
-    if ended.err.len() > case.most_bytes {
-        return Ok(Verdict::Failed(format!(
-            "standard error has {} bytes, more than {}: outsiders can make the job write\n{}",
+    match ended.err.len() <= case.most_bytes {
+        true => Ok(()),
+        false => Err(format!(
+            "standard error has {} bytes, more than {}: outsiders can make the job write",
             ended.err.len(),
-            case.most_bytes,
-            ended.story()
-        )));
+            case.most_bytes
+        )),
     }
-    Ok(Verdict::Passed(String::new()))
 }
 
 /// Ranks with different settings: both say which, and the job ends.
 fn mixed(session: &mut Session) -> Result<Verdict> {
-    let program = compiled(session, &session.tree.root.join("tests/sockets/sockets.c"), &[])?;
-    let dist = session.library().map_err(fail)?.dist;
-    let mut command = Command::new(dist.join("bin/mpirun"));
     let by_rank = "[ $OMPI_COMM_WORLD_RANK = 0 ] && protect=auth || protect=none
         OMPI_MCA_btl_tcp_protect=$protect exec \"$0\" exchange";
-    command.args(["-n", "2"]).args(TCP).args(["sh", "-c", by_rank]).arg(&program);
-    own_choice(&mut command);
-    let ended = deadline::run(&mut command, LIMIT, &session.scratch().join("sockets/mixed-protection.log"))?;
+    let options = [&["-n", "2"], TCP, &["sh", "-c", by_rank]].concat();
+    let job = Job { source: SOURCE, name: "sockets/mixed-protection", options: &options, arguments: &[] };
+    let ended = job.run(session)?;
     let says = [
         "process 1 protects it by `none`, this process by `auth`",
         "process 0 protects it by `auth`, this process by `none`",
@@ -115,4 +110,4 @@ fn mixed(session: &mut Session) -> Result<Verdict> {
     })
 }
 
-const LIMIT: Duration = Duration::from_secs(60);
+const SOURCE: &str = "tests/sockets/sockets.c";

@@ -1,19 +1,14 @@
 //! Senders that run ahead of their receiver, over each transport, with little room for their messages, and with no memory left.
 
-use super::programs::{compiled, own_choice};
+use super::jobs::{self, Job};
 use super::{Session, Verdict, deadline};
-use crate::failure::{Result, fail};
-use std::process::Command;
-use std::time::Duration;
+use crate::failure::Result;
 
 /// `unexpected/…`.
 pub fn tier(session: &mut Session) -> Result<()> {
     for case in CASES {
         session.case(&format!("unexpected/{}", case.name), |session| {
-            run(session, case).map_or_else(Verdict::from, |ended| match (case.holds)(&ended) {
-                Ok(()) => Verdict::Passed(String::new()),
-                Err(why) => Verdict::Failed(format!("{why}\n{}", ended.story())),
-            })
+            run(session, case).map_or_else(Verdict::from, |ended| jobs::verdict(&ended, (case.holds)(&ended)))
         });
     }
     Ok(())
@@ -48,14 +43,10 @@ const PLAIN: &str = "exec $0";
 const LITTLE_MEMORY: &str = "ulimit -v 600000 && exec $0 without-end";
 
 fn run(session: &mut Session, case: &Case) -> Result<deadline::Ended> {
-    let source = session.tree.root.join("tests/c/pt2pt_unexpected.c");
-    let program = compiled(session, &source, &[])?;
-    let dist = session.library().map_err(fail)?.dist;
-    let mut command = Command::new(dist.join("bin/mpirun"));
-    command.args(["-n", &case.ranks.to_string()]).args(case.options).args(["sh", "-c", case.script]).arg(program);
-    own_choice(&mut command);
-    let log = session.scratch().join("unexpected").join(format!("{}.log", case.name));
-    deadline::run(&mut command, LIMIT, &log)
+    let (ranks, name) = (case.ranks.to_string(), format!("unexpected/{}", case.name));
+    // The shell stands before the program.
+    let options = [&["-n", &ranks], case.options, &["sh", "-c", case.script]].concat();
+    Job { source: "tests/c/pt2pt_unexpected.c", name: &name, options: &options, arguments: &[] }.run(session)
 }
 
 /// Some receiver says in one line that a sender must wait, and all is well.
@@ -79,5 +70,3 @@ fn out_of_memory(ended: &deadline::Ended) -> std::result::Result<(), String> {
     }
     Ok(())
 }
-
-const LIMIT: Duration = Duration::from_secs(120);

@@ -68,8 +68,10 @@ const PLACES: &[&str] = &[
     "ompi-core/src/errhandler.rs",
     "ompi-core/src/executor/immediate.rs",
     // Moves a program's data to and from the places of a view.
-    "ompi-core/src/file/external.rs",
+    "ompi-core/src/file/convert.rs",
+    "ompi-core/src/file/datarep.rs",
     "ompi-core/src/file/place.rs",
+    "ompi-core/src/file/representation.rs",
     "ompi-core/src/file/sieve.rs",
     "ompi-core/src/file/transfer.rs",
     "ompi-core/src/op.rs",

@@ -9,6 +9,7 @@ use ompi_core::framework::bml::{Module, Path};
 use ompi_core::process::Process;
 use opal_core::framework::btl::{self, Peer};
 use opal_core::mca::select::{self, Decision, Verdict};
+use opal_core::sort;
 use opal_core::sync::ConditionalLock;
 use opal_core::{Error, Result, message, verbose};
 
@@ -75,6 +76,25 @@ impl Module for R2 {
         bytes
     }
 
+    fn addresses_beyond_job(&self, name: btl::ProcessName) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for transport in &self.transports {
+            let address = transport.module.address_beyond_job(name);
+            if !address.is_empty() {
+                addresses::push(&mut bytes, transport.name, &address);
+            }
+        }
+        bytes
+    }
+
+    fn remove_process(&self, process: u32) {
+        let paths = match self.found.lock().get_mut(process as usize) {
+            Some(paths) => core::mem::take(paths),
+            None => return,
+        };
+        paths.iter().for_each(|path| path.module.remove_peer(path.endpoint));
+    }
+
     fn add_process(&self, process: &Process) -> Result<&'static [Path]> {
         let mut paths = self.find(process)?;
         let best = paths.iter().map(|(_, path)| path.module.caps().exclusivity).max();
@@ -83,7 +103,7 @@ impl Module for R2 {
         // What is not used expects nothing from the process either, and need not be looked at.
         unused.iter().for_each(|(_, path)| path.module.remove_peer(path.endpoint));
         paths = used;
-        paths.sort_by_key(|(_, path)| path.module.caps().latency_ns);
+        sort::by_key(&mut paths, |(_, path)| path.module.caps().latency_ns);
         let Some((name, _)) = paths.first() else {
             say_no_path(process, &self.transports);
             return Err(Error::Unreachable);
@@ -122,7 +142,8 @@ fn say_no_path(process: &Process, transports: &[Transport]) {
     }
     let place = if process.same_node { "this node" } else { "another node" };
     let others = others(&select::decisions());
-    message!("no transport reaches rank {} on {place}; those that run here are: {have}{others}", process.index);
+    let process = process.described();
+    message!("no transport reaches {process}, on {place}; those that run here are: {have}{others}");
 }
 
 /// Why the other transports do not run.

@@ -3,7 +3,7 @@
 use crate::module::{MODULE, Sm};
 use crate::raw::Shared;
 use crate::rx_segment::RxSegment;
-use crate::{params, wire};
+use crate::{params, pvars, wire};
 use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -69,5 +69,5 @@ impl btl::Component for Component {
 opal_core::component! {
     /// Shared memory on one node.
     pub static COMPONENT: Component = Component;
-    in opal_core::framework::btl, name "sm", params params::ALL
+    in opal_core::framework::btl, name "sm", params params::ALL, pvars pvars::ALL
 }

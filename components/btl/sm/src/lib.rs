@@ -17,6 +17,7 @@ mod endpoint;
 mod module;
 mod node;
 mod params;
+mod pvars;
 mod raw;
 mod rx;
 mod rx_segment;

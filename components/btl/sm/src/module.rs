@@ -38,6 +38,11 @@ impl Sm {
         Sm { caps: caps(), address, node: Node::new(segment, ranks), shmem, rx, demotes }
     }
 
+    /// All ranks of the node.
+    pub fn node(&self) -> &Node {
+        &self.node
+    }
+
     /// Its own segment.
     pub fn segment(&self) -> &RxSegment {
         &self.node.segment

@@ -28,6 +28,16 @@ impl Node {
         self.endpoints.get(rank as usize)?.get()
     }
 
+    /// How many ranks the node has.
+    pub fn ranks(&self) -> u32 {
+        self.endpoints.len() as u32
+    }
+
+    /// How many of them are connected.
+    pub fn connected(&self) -> usize {
+        self.endpoints.iter().filter(|endpoint| endpoint.get().is_some()).count()
+    }
+
     /// Where the endpoint of a rank goes; `None` beyond the node's ranks.
     pub fn place(&self, rank: u32) -> Option<&Once<PeerEndpoint>> {
         self.endpoints.get(rank as usize)

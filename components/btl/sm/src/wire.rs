@@ -83,6 +83,11 @@ pub const fn pool(sender: u32, ranks: u32) -> usize {
     slots(ranks, ranks).next_multiple_of(PAGE) + sender as usize * payload_ring_bytes(ranks)
 }
 
+/// Bytes of the slots and the byte ring of one sender.
+pub const fn queue_bytes(ranks: u32) -> usize {
+    SLOT_RING_BYTES + payload_ring_bytes(ranks)
+}
+
 /// Offset of the shared pool.
 pub const fn shared_pool(ranks: u32) -> usize {
     pool(ranks, ranks).next_multiple_of(PAGE)

@@ -13,6 +13,7 @@ use crate::transport::Transport;
 use alloc::string::String;
 use alloc::vec::Vec;
 use opal_core::framework::btl;
+use opal_core::sort;
 use opal_core::{message, verbose};
 use rustix::io::Errno;
 
@@ -45,7 +46,7 @@ impl Poller {
                 lost.push(connection.peer);
             }
         }
-        lost.sort_unstable();
+        sort::ascending(&mut lost);
         lost.dedup();
         lost.iter().for_each(|peer| btl::failed(*peer));
         lost.len()

@@ -4,6 +4,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::net::IpAddr;
+use opal_core::sort;
 use opal_core::sys;
 
 /// An interface that is up.
@@ -46,7 +47,7 @@ pub fn choose(all: Vec<Interface>, include: &str, exclude: &str) -> Result<(Vec<
         }
     }
     // The loopback first, then the fastest: matched messages travel on the first that reaches a peer.
-    chosen.sort_by_key(|interface| (!interface.loopback, core::cmp::Reverse(interface.mbps)));
+    sort::by_key(&mut chosen, |interface| (!interface.loopback, core::cmp::Reverse(interface.mbps)));
     Ok((chosen, vain))
 }
 

@@ -3,6 +3,7 @@
 use crate::interfaces::same_network;
 use crate::wire::AddressRecord;
 use alloc::vec::Vec;
+use opal_core::sort;
 
 /// Pairs of records, each interface at most once, the best first. `lower` is what the process with the lower index
 /// published.
@@ -20,7 +21,7 @@ pub fn pairs(lower: &[AddressRecord], higher: &[AddressRecord]) -> Vec<(usize, u
         }
     }
     // Better first, then faster, then in the order of the lists.
-    all.sort_by_key(|(reachability, mbps, low, high)| (core::cmp::Reverse((*reachability, *mbps)), *low, *high));
+    sort::by_key(&mut all, |(reachability, mbps, low, high)| (core::cmp::Reverse((*reachability, *mbps)), *low, *high));
     let best = all.first().map_or(0, |(reachability, ..)| *reachability);
     let mut chosen: Vec<(usize, usize)> = Vec::new();
     for (reachability, _, low, high) in all {

@@ -20,8 +20,8 @@ impl Module for Basic {
 
     // The algorithms pass parts of their arguments and of the executor's scratch memory to the executor, and touch
     // nothing else.
-    unsafe fn call(&self, call: Call<'_>, executor: &mut dyn Executor) -> Result<()> {
-        match call {
+    unsafe fn call(&self, call: &Call<'_>, executor: &mut dyn Executor) -> Result<()> {
+        match *call {
             Call::Barrier => barrier::barrier(executor),
             Call::Bcast(data, root) => bcast::bcast(executor, data, root),
             Call::Gather(from, to, root) => gather::gather(executor, from, to, root),

@@ -137,15 +137,15 @@ impl Module for Han {
         self.below.keep(others, Table::partial_entry);
     }
 
-    unsafe fn call(&self, call: Call<'_>, executor: &mut dyn Executor) -> Result<()> {
-        if !self.suits(&call) {
+    unsafe fn call(&self, call: &Call<'_>, executor: &mut dyn Executor) -> Result<()> {
+        if !self.suits(call) {
             // SAFETY: this method has the same contract.
             return unsafe { self.fallback.call(call, executor) };
         }
         let levels = CallLevels { han: self, comms: self.comms(executor)? };
         let here = Here::new(&levels, &self.layout, self.rank);
-        let at_root = self.is_root(&call);
-        match call {
+        let at_root = self.is_root(call);
+        match *call {
             Call::Barrier => here.barrier(executor),
             Call::Bcast(data, root) => here.bcast((data, root), executor),
             Call::Reduce(from, to, op, root) => here.reduce(from, to.filter(|_| at_root), (op, root), executor),
@@ -187,10 +187,10 @@ impl CallLevels<'_> {
         if let Some(comm) = comm {
             // SAFETY: calls are made of parts of the arguments of `Module::call`, which its caller vouches for, and of the
             // executor's scratch memory.
-            return unsafe { executor::run(comm, call) };
+            return unsafe { executor::run(comm, &call) };
         }
         let mut part = Subset::new(executor, ranks).ok_or(Class::Intern)?;
         // SAFETY: as above.
-        unsafe { self.han.below.call(call, &mut part) }
+        unsafe { self.han.below.call(&call, &mut part) }
     }
 }

@@ -107,7 +107,7 @@ impl Driver {
 
     fn complain(&self) {
         message!(
-            "coll/hwbarr: a barrier on channel {} is later than {} ms (coll_hwbarr_timeout_ms); its communicator goes on in \
+            "coll/hwbarr: a barrier on channel {} took more than {} ms (coll_hwbarr_timeout_ms); its communicator goes on in \
              software. {}",
             self.team.channel,
             params::TIMEOUT_MS.int(),

@@ -153,8 +153,8 @@ impl Module for Wires {
         Wires::finish(self)
     }
 
-    unsafe fn call(&self, call: Call<'_>, executor: &mut dyn Executor) -> Result<()> {
-        match call {
+    unsafe fn call(&self, call: &Call<'_>, executor: &mut dyn Executor) -> Result<()> {
+        match *call {
             Call::Barrier => self.barrier(executor),
             _ => not_here(),
         }

@@ -29,7 +29,7 @@ opal_core::params! {
     pub static PRESENT_BIT: Int = Int(7), "", level 4;
     /// How many equal readings of the level are believed.
     pub static READINGS: Int = Int(2), "", level 5;
-    /// A barrier that is later than this ends the use of the hardware for its communicator; it is then decided in software whether it took place.
+    /// A barrier that takes longer than this ends the use of the hardware for its communicator; it is then decided in software whether it took place.
     pub static TIMEOUT_MS: Size = Int(10000), "ms", level 3, change Local;
     /// Above the other components where it can serve.
     pub static PRIORITY: Int = Int(80), "", level 5;

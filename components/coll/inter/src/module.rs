@@ -34,7 +34,7 @@ impl Inter {
     unsafe fn among(&self, ranks: &[usize], call: Call<'_>, executor: &mut dyn Executor) -> Result<()> {
         let Some(mut part) = Subset::new(executor, ranks) else { return Ok(()) };
         // SAFETY: the caller's promise.
-        unsafe { self.below.call(call, &mut part) }
+        unsafe { self.below.call(&call, &mut part) }
     }
 
     /// The combination of this group's contributions goes to the other one's leader; the leader gets that of the other
@@ -193,9 +193,9 @@ impl Module for Inter {
         self.below.keep(others, Table::partial_entry);
     }
 
-    unsafe fn call(&self, call: Call<'_>, executor: &mut dyn Executor) -> Result<()> {
+    unsafe fn call(&self, call: &Call<'_>, executor: &mut dyn Executor) -> Result<()> {
         let groups = &self.groups;
-        match call {
+        match *call {
             Call::Barrier => self.barrier(executor),
             // SAFETY: this method has the same contract.
             Call::Bcast(data, root) => unsafe { self.bcast(data, root, executor) },

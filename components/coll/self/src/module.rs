@@ -14,8 +14,8 @@ impl Module for Alone {
         ALL_FUNCTIONS
     }
 
-    unsafe fn call(&self, call: Call<'_>, executor: &mut dyn Executor) -> Result<()> {
-        let (from, to): (Option<Data<'_>>, Option<Data<'_>>) = match call {
+    unsafe fn call(&self, call: &Call<'_>, executor: &mut dyn Executor) -> Result<()> {
+        let (from, to): (Option<Data<'_>>, Option<Data<'_>>) = match *call {
             Call::Barrier | Call::Bcast(..) => return Ok(()),
             Call::Gather(from, to, _) | Call::Reduce(from, to, ..) => (source(from), to.copied()),
             Call::Gatherv(from, to, _) => (source(from), to.map(|to| to.block(0))),

@@ -191,8 +191,8 @@ impl Module for Sm {
         self.fallback.keep(others, Table::entry);
     }
 
-    unsafe fn call(&self, call: Call<'_>, executor: &mut dyn Executor) -> Result<()> {
+    unsafe fn call(&self, call: &Call<'_>, executor: &mut dyn Executor) -> Result<()> {
         // SAFETY: this method has the same contract.
-        if self.perform(&call, executor)? { Ok(()) } else { unsafe { self.fallback.call(call, executor) } }
+        if self.perform(call, executor)? { Ok(()) } else { unsafe { self.fallback.call(call, executor) } }
     }
 }

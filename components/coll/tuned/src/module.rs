@@ -197,8 +197,8 @@ impl Module for Tuned {
             .call_once(|| SERVED.iter().filter(serves_parts).fold(0, |all, function| all | set_of(&[*function])));
     }
 
-    unsafe fn call(&self, call: Call<'_>, executor: &mut dyn Executor) -> Result<()> {
-        let done = match call {
+    unsafe fn call(&self, call: &Call<'_>, executor: &mut dyn Executor) -> Result<()> {
+        let done = match *call {
             Call::Bcast(data, root) => self.bcast((data, root), executor)?,
             Call::Allreduce(from, to, op) => self.allreduce((from, to, op), executor)?,
             Call::Allgather(from, to) => self.allgather((from, to), executor)?,

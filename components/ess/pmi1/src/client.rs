@@ -47,7 +47,7 @@ impl Client {
 
     /// The node of each rank.
     pub fn nodes(&self, size: u32) -> Result<Vec<u32>, String> {
-        let mapping = self.get("PMI_process_mapping")?;
+        let mapping = self.get(0, "PMI_process_mapping")?;
         nodes::of_job(mapping.as_deref(), size, &self.name, ADVICE)
     }
 
@@ -167,7 +167,7 @@ impl Manager for Client {
         self.ask("put", &pairs, "put_result", |reply| (!reply.is_refusal()).then_some(()))
     }
 
-    fn get(&self, key: &str) -> Result<Option<String>, String> {
+    fn get(&self, _rank: u32, key: &str) -> Result<Option<String>, String> {
         let pairs = [("kvsname", self.store.as_str()), ("key", key)];
         self.ask("get", &pairs, "get_result", |reply| match reply.is_refusal() {
             true => Some(None),

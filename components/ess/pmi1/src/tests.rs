@@ -58,7 +58,7 @@ fn a_manager_that_does_all() {
     let (client, rank, size) = start(MORE, 10).unwrap();
     assert_eq!((rank, size, client.value_bytes()), (3, 4, 1022));
     assert_eq!(client.nodes(size).unwrap(), [0, 0, 1, 1]);
-    assert_eq!((client.get("no"), client.put("a", "b"), client.fence(Some(10))), (Ok(None), Ok(()), Ok(())));
+    assert_eq!((client.get(0, "no"), client.put("a", "b"), client.fence(Some(10))), (Ok(None), Ok(()), Ok(())));
     assert_eq!(client.finalize(), Ok(()));
     assert!(client.fence(Some(10)).unwrap_err().contains("the connection to the process manager"));
 }
@@ -67,8 +67,8 @@ fn a_manager_that_does_all() {
 fn no_answer_is_taken_for_that_of_a_later_request() {
     const SLOW: &[(&str, &str)] = &[INITACK, INIT, MAXES, NAME, ("cmd=get kvsname=kvs_1 key=a\n", "")];
     let (client, ..) = start(SLOW, 1).unwrap();
-    assert!(client.get("a").unwrap_err().contains("did not answer in time"));
-    assert!(client.get("b").unwrap_err().contains("was ended"), "the answer to `a` may come now");
+    assert!(client.get(0, "a").unwrap_err().contains("did not answer in time"));
+    assert!(client.get(0, "b").unwrap_err().contains("was ended"), "the answer to `a` may come now");
 }
 
 #[test]

@@ -150,7 +150,7 @@ impl Manager for Client {
         self.ask("kvs-put", &[("key", key), ("value", value)], |reply| (!reply.is_refusal()).then_some(()))
     }
 
-    fn get(&self, key: &str) -> Result<Option<String>, String> {
+    fn get(&self, _rank: u32, key: &str) -> Result<Option<String>, String> {
         self.ask("kvs-get", &[("jobid", self.job.as_str()), ("srcid", "-1"), ("key", key)], found)
     }
 

@@ -67,7 +67,7 @@ fn a_manager_that_does_all() {
     let (client, rank, size) = start(SLURM, ALL, 10).unwrap();
     assert_eq!((rank, size, client.app_number(), client.universe_size()), (3, 4, None, Some(4)));
     assert_eq!(client.nodes(size).unwrap(), [0, 0, 1, 1]);
-    assert_eq!((client.get("no"), client.get("a")), (Ok(None), Ok(Some("b".into()))));
+    assert_eq!((client.get(0, "no"), client.get(0, "a")), (Ok(None), Ok(Some("b".into()))));
     assert_eq!((client.put("a", "b"), client.fence(Some(10)), client.finalize()), (Ok(()), Ok(()), Ok(())));
     assert!(client.fence(Some(10)).unwrap_err().contains("the connection to the process manager"));
 }
@@ -75,8 +75,8 @@ fn a_manager_that_does_all() {
 #[test]
 fn no_answer_is_taken_for_that_of_a_later_request() {
     let (client, ..) = start(SLURM, &[FULL, ("cmd=kvs-get", "")], 1).unwrap();
-    assert!(client.get("a").unwrap_err().contains("did not answer in time"));
-    assert!(client.get("b").unwrap_err().contains("was ended"), "the answer to `a` may come now");
+    assert!(client.get(0, "a").unwrap_err().contains("did not answer in time"));
+    assert!(client.get(0, "b").unwrap_err().contains("was ended"), "the answer to `a` may come now");
 }
 
 #[test]

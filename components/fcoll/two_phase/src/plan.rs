@@ -37,7 +37,7 @@ impl Extent {
 
     /// Of `bytes` bytes at this place.
     pub fn new(target: &FilePlace<'_>, bytes: u64) -> Extent {
-        let (view, layout) = (target.view, &target.view.filetype.layout);
+        let (view, layout) = (target.view, &target.view.pattern);
         let last = target.position.saturating_add(bytes);
         if bytes == 0 {
             return Extent { piece: 1, ..Extent::NONE };

@@ -109,7 +109,7 @@ pub fn alltoallv<T: Plain>(
     let out = to.blocks(mine.as_ptr().cast_mut().cast(), &byte);
     let into = from.blocks(theirs.as_mut_ptr().cast(), &byte);
     // SAFETY: both slices have the bytes of their blocks, by the assertion; a plain type takes any.
-    unsafe { executor::run(comm, Call::Alltoallv(Some(&out), &into)) }
+    unsafe { executor::run(comm, &Call::Alltoallv(Some(&out), &into)) }
 }
 
 /// Counts and displacements in bytes.

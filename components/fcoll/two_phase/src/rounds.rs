@@ -16,6 +16,7 @@ use ompi_core::error::{Class, Fault, Result};
 use ompi_core::file::{Outcome, agree, exchange, failure};
 use ompi_core::framework::fbtl::AccessKind;
 use ompi_core::framework::fcoll::Job;
+use opal_core::sync::ConditionalLock;
 use opal_core::sys::Errno;
 
 /// An access under way.
@@ -78,14 +79,11 @@ impl<'a> Rounds<'a> {
         }
         let reads = self.job.direction == AccessKind::Read;
         let merged = if reads { runs.min(self.domains.window_bytes() / GAP + 1) } else { runs };
-        let bytes = |bytes: usize| zeros(bytes, 0u8);
-        Ok(Memory {
-            window: bytes(self.domains.window_bytes())?,
-            out: bytes(out)?,
-            came: bytes(came)?,
-            runs: room(runs)?,
-            merged: room(merged)?,
-        })
+        let mut memory = KEPT.lock().take().unwrap_or_default();
+        fit(&mut memory.window, self.domains.window_bytes())?;
+        fit(&mut memory.out, out)?;
+        fit(&mut memory.came, came)?;
+        Ok(Memory { runs: room(runs)?, merged: room(merged)?, ..memory })
     }
 
     fn all(mut self) -> Result<Outcome> {
@@ -294,7 +292,11 @@ impl<'a> Rounds<'a> {
     }
 
     /// All learn what failed anywhere.
-    fn end(self) -> Result<Outcome> {
+    fn end(mut self) -> Result<Outcome> {
+        let memory = core::mem::take(&mut self.memory);
+        if [&memory.window, &memory.out, &memory.came].map(Vec::capacity).iter().sum::<usize>() <= KEPT_BYTES {
+            *KEPT.lock() = Some(Memory { runs: Vec::new(), merged: Vec::new(), ..memory });
+        }
         let (offset, errno) = self.failed.map_or((u64::MAX, 0), |(offset, errno)| (offset, errno.0));
         let all = exchange(self.job.comm, [offset, errno as u64])?;
         let first = all.iter().enumerate().filter(|(_, [_, errno])| *errno != 0).min_by_key(|(_, [offset, _])| *offset);
@@ -328,17 +330,25 @@ fn room<T>(elements: usize) -> Result<Vec<T>> {
     Ok(all)
 }
 
-fn zeros<T: Clone>(elements: usize, zero: T) -> Result<Vec<T>> {
-    let mut all = room(elements)?;
-    all.resize(elements, zero);
-    Ok(all)
+/// Makes a buffer so long. What is in it nobody reads before it is written.
+fn fit(buffer: &mut Vec<u8>, bytes: usize) -> Result<()> {
+    if bytes > buffer.capacity() {
+        *buffer = room(bytes)?;
+    }
+    buffer.resize(bytes, 0);
+    Ok(())
 }
 
 fn impossible() -> Fault {
     Fault::new(Class::Intern)
-        .because("another process of the file wants what does not lie in the part that this one gathers")
+        .because("another process asks for bytes outside the part of the file that this one gathers")
 }
 
+/// The buffers of the last access, for the next one: to fill them with zeros, and the system's work for new memory, would take longer
+/// than to copy what comes there.
+static KEPT: ConditionalLock<Option<Memory>> = ConditionalLock::new(None);
+/// More is given back.
+const KEPT_BYTES: usize = 16 << 20;
 /// Of the length before data that was read.
 const LENGTH_BYTES: usize = 8;
 /// Reading over so much that nobody wants costs less than another call of the system.

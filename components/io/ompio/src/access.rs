@@ -4,11 +4,11 @@
 use crate::file::Ompio;
 use alloc::format;
 use alloc::sync::Arc;
-use ompi_core::data::Data;
+use ompi_core::data::no_room;
 use ompi_core::error::{Class, Fault, Result};
 use ompi_core::file::{
-    CallWords, FileCall, FileHints, FilePlace, HintChoice, Outcome, Representation, View, WriteLock, agree_call,
-    convert, exchange, transfer,
+    CallWords, Converted, FileCall, FileHints, FilePlace, HintChoice, Outcome, View, WriteLock, agree_call, exchange,
+    transfer,
 };
 use ompi_core::framework::fbtl::AccessKind;
 use ompi_core::framework::fcoll;
@@ -18,6 +18,7 @@ use ompi_core::framework::io::{FileAccess, Start};
 struct Plan<'a> {
     access: FileAccess<'a>,
     view: Arc<View>,
+    converted: Option<Converted<'a>>,
     etypes: i64,
     // In etypes.
     start: i64,
@@ -29,15 +30,18 @@ impl Ompio {
     /// # Safety
     /// That of `Module::access`.
     pub unsafe fn alone(&self, access: &FileAccess<'_>) -> Outcome {
-        let (view, start) = match self.begin(access) {
+        // SAFETY: the caller's promise.
+        let begun = unsafe { self.seen_and_converted(access) }.and_then(|(view, etypes, converted)| {
+            let start = self.begin(access, &view, etypes)?;
+            Ok((view, start, converted))
+        });
+        let (view, start, converted) = match begun {
             Ok(begun) => begun,
             Err(fault) => return fault.into(),
         };
         let target = self.place(&view, start);
         // SAFETY: the caller's promise.
-        let run = |access: &FileAccess<'_>| unsafe { self.run(&target, access) };
-        // SAFETY: the caller's promise.
-        unsafe { represented(&view, access, run) }
+        represented(access, converted, |access| unsafe { self.run(&target, access) })
     }
 
     /// An access of all processes; nobody's begins where one has a fault.
@@ -45,8 +49,10 @@ impl Ompio {
     /// # Safety
     /// That of `Module::access`.
     pub unsafe fn together(&self, call: FileCall, access: Result<FileAccess<'_>>) -> Outcome {
-        let plan = agree_call(&self.comm, call, self.plan(access), |plan| self.announce(plan));
-        let (Plan { access, view, etypes, start }, announced) = match plan {
+        // SAFETY: the caller's promise.
+        let plan = unsafe { self.plan(access) };
+        let plan = agree_call(&self.comm, call, plan, |plan| self.announce(plan));
+        let (Plan { access, view, converted, etypes, start }, announced) = match plan {
             Ok(agreed) => agreed,
             Err(fault) => return fault.into(),
         };
@@ -71,8 +77,7 @@ impl Ompio {
             // SAFETY: the caller's promise.
             unsafe { self.parts.fcoll.run(&job, &announced) }
         };
-        // SAFETY: the caller's promise.
-        unsafe { represented(&view, &access, run) }
+        represented(&access, converted, run)
     }
 
     /// Refuses what the access mode does.
@@ -90,30 +95,46 @@ impl Ompio {
         }
     }
 
-    /// The view, and where in it an access of this process's begins, in etypes. A file pointer moves behind it.
-    fn begin(&self, access: &FileAccess<'_>) -> Result<(Arc<View>, i64)> {
-        let view = self.seen();
+    /// The view as an access sees it, how many etypes it moves, and its data as it lies there if that is not as in memory.
+    ///
+    /// # Safety
+    /// That of `Module::access`.
+    unsafe fn seen_and_converted<'a>(
+        &self,
+        access: &FileAccess<'a>,
+    ) -> Result<(Arc<View>, i64, Option<Converted<'a>>)> {
         self.may(access)?;
+        let view = self.seen_by(access.direction)?;
         let etypes = etypes(access, &view)?;
+        // SAFETY: the caller's promise.
+        let converted = unsafe { Converted::new(view.representation, access.data, access.direction)? };
+        Ok((view, etypes, converted))
+    }
+
+    /// Where in the view an access of this process's begins, in etypes. A file pointer moves behind it.
+    fn begin(&self, access: &FileAccess<'_>, view: &View, etypes: i64) -> Result<i64> {
         let start = match access.start {
             Start::At(offset) => offset,
             Start::Shared | Start::Ordered => self.shared()?.advance(etypes as u64)? as i64,
             Start::Pointer => {
                 let mut state = self.state.lock();
                 let start = state.pointer;
-                state.pointer = behind(start, etypes, &view)?;
+                state.pointer = behind(start, etypes, view)?;
                 start
             }
         };
-        behind(start, etypes, &view)?;
-        Ok((view, start))
+        behind(start, etypes, view)?;
+        Ok(start)
     }
 
     /// What a collective access of this process's would do; nothing is moved yet.
-    fn plan<'a>(&self, access: Result<FileAccess<'a>>) -> Result<Plan<'a>> {
-        let (access, view) = (access?, self.seen());
-        self.may(&access)?;
-        let etypes = etypes(&access, &view)?;
+    ///
+    /// # Safety
+    /// That of `Module::access`.
+    unsafe fn plan<'a>(&self, access: Result<FileAccess<'a>>) -> Result<Plan<'a>> {
+        let access = access?;
+        // SAFETY: the caller's promise.
+        let (view, etypes, converted) = unsafe { self.seen_and_converted(&access)? };
         let start = match access.start {
             Start::At(offset) => offset,
             Start::Pointer => self.state.lock().pointer,
@@ -121,13 +142,13 @@ impl Ompio {
             Start::Shared | Start::Ordered => self.shared().map(|_| 0)?,
         };
         let end = behind(start, etypes, &view)?;
-        view.check_reach(end as u64 * view.unit())?;
-        Ok(Plan { access, view, etypes, start })
+        view.check_reach(end as u64 * view.unit_bytes())?;
+        Ok(Plan { access, view, converted, etypes, start })
     }
 
     /// What the others are told of it.
     fn announce(&self, plan: &Plan<'_>) -> CallWords {
-        let bytes = plan.access.data.bytes() as u64;
+        let bytes = plan.etypes as u64 * plan.view.unit_bytes();
         match plan.access.start {
             Start::Ordered => [plan.etypes as u64, 0, 0, 0],
             // In atomic mode each process locks its own part: nobody may wait for the part of another.
@@ -138,7 +159,7 @@ impl Ompio {
 
     /// A place in the view, in etypes.
     fn place<'a>(&'a self, view: &'a View, start: i64) -> FilePlace<'a> {
-        let position = start as u64 * view.unit();
+        let position = start as u64 * view.unit_bytes();
         let hints = self.sieving();
         let lock = WriteLock { threads: &self.alone, held: self.atomic() };
         FilePlace { file: &self.file, path: &self.path, fbtl: self.parts.fbtl, view, position, hints, lock }
@@ -197,27 +218,29 @@ impl Ompio {
     }
 }
 
-/// Has data moved as it is represented in the file.
-///
-/// # Safety
-/// That of `Module::access`.
-unsafe fn represented(view: &View, access: &FileAccess<'_>, run: impl FnOnce(&FileAccess<'_>) -> Outcome) -> Outcome {
-    if view.representation != Representation::External32 {
-        return run(access);
+/// Has data moved as it lies in the file.
+fn represented(
+    access: &FileAccess<'_>,
+    converted: Option<Converted<'_>>,
+    run: impl FnOnce(&FileAccess<'_>) -> Outcome,
+) -> Outcome {
+    match converted {
+        None => run(access),
+        Some(converted) => {
+            let outcome = run(&FileAccess { data: &converted.data(), ..*access });
+            converted.end(outcome)
+        }
     }
-    let run = |data: &Data<'_>| run(&FileAccess { data, ..*access });
-    // SAFETY: the caller's promise.
-    unsafe { convert(access.data, access.direction, run) }
 }
 
 /// How many etypes an access moves.
 fn etypes(access: &FileAccess<'_>, view: &View) -> Result<i64> {
-    view.representation.check(access.data.datatype)?;
-    let bytes = access.data.bytes() as u64;
-    match bytes.is_multiple_of(view.unit()) {
-        true => Ok((bytes / view.unit()) as i64),
+    let each = view.representation.bytes(access.data.datatype, access.direction)?;
+    let bytes = access.data.count.checked_mul(each).ok_or_else(|| no_room(usize::MAX))? as u64;
+    match bytes.is_multiple_of(view.unit_bytes()) {
+        true => Ok((bytes / view.unit_bytes()) as i64),
         false => {
-            let why = format!("{bytes} bytes are no whole number of etypes, which have {} each", view.unit());
+            let why = format!("{bytes} bytes are no whole number of etypes, which have {} each", view.unit_bytes());
             Err(Fault::new(Class::Io).argument("count").because(why))
         }
     }
@@ -229,6 +252,6 @@ fn behind(start: i64, etypes: i64, view: &View) -> Result<i64> {
         let why = format!("{start} is negative; offsets count from the beginning of the view");
         return Err(Fault::new(Class::Arg).argument("offset").because(why));
     }
-    let end = start.checked_add(etypes).filter(|end| (*end as u64).checked_mul(view.unit()).is_some());
+    let end = start.checked_add(etypes).filter(|end| (*end as u64).checked_mul(view.unit_bytes()).is_some());
     end.ok_or_else(|| Fault::new(Class::Arg).argument("offset").because("no file is as long as that"))
 }

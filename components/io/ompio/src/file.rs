@@ -88,8 +88,8 @@ impl Ompio {
 
     /// The first etype of the view that does not begin within the file.
     pub fn end(&self) -> Result<i64> {
-        let view = self.seen();
-        Ok(view.bytes_within(self.length()?).div_ceil(view.unit()) as i64)
+        let view = self.seen()?;
+        Ok(view.bytes_within(self.length()?).div_ceil(view.unit_bytes()) as i64)
     }
 
     /// The fault for what the system said.
@@ -103,8 +103,31 @@ impl Ompio {
     }
 
     /// The view in force.
-    pub fn seen(&self) -> Arc<View> {
+    pub fn view_set(&self) -> Arc<View> {
         self.state.lock().view.clone()
+    }
+
+    /// The view in force, which knows where its bytes lie.
+    pub fn seen(&self) -> Result<Arc<View>> {
+        let view = self.view_set();
+        if view.is_placed() {
+            return Ok(view);
+        }
+        // Functions of the program's run here: nothing is locked.
+        let placed = Arc::new(view.placed(self.amode.writes())?);
+        let mut state = self.state.lock();
+        if Arc::ptr_eq(&state.view, &view) {
+            state.view = placed.clone();
+        }
+        Ok(placed)
+    }
+
+    /// As an access this way sees the file.
+    pub fn seen_by(&self, direction: fbtl::AccessKind) -> Result<Arc<View>> {
+        match self.view_set().unconverted(direction) {
+            Some(view) => Ok(Arc::new(view)),
+            None => self.seen(),
+        }
     }
 
     /// Whether accesses are atomic.

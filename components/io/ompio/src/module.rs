@@ -68,18 +68,22 @@ impl Module for Ompio {
         });
         // The extent of the etype must be the same on all processes (MPI 5.0 §14.3), and hints that all need alike.
         let words = |(NewView { view, at_shared, .. }, hints): &(NewView, FileHints)| {
-            [view.etype.layout.extent() as u64, hints.fingerprint(), u64::from(*at_shared), 0]
+            let extent = view.unit.extent() as u64;
+            [extent, hints.fingerprint(), u64::from(*at_shared), view.representation.fingerprint()]
         };
         let ((NewView { mut view, at_shared, .. }, hints), all) =
             agree_call(&self.comm, FileCall::SetView, checked, words)?;
         same(&self.comm, &all, "etype", 0)?;
         same(&self.comm, &all, "info", 1)?;
         same(&self.comm, &all, "disp", 2)?;
+        same(&self.comm, &all, "datarep", 3)?;
         if at_shared {
             // Where the pointer is when nobody uses the old view any more; nobody moves it before all know.
-            let old = self.view();
-            view.displacement = old.place(self.shared()?.get()? * old.unit());
-            agree(&self.comm, Ok(()))?;
+            let place = || {
+                let old = self.seen()?;
+                Ok(old.place(self.shared()?.get()? * old.unit_bytes()))
+            };
+            view.displacement = agree(&self.comm, place())?;
         }
         *self.state.lock() = State { view: Arc::new(view), pointer: 0, hints };
         // Nobody uses the old view any more, and none the new one before the shared file pointer is at its beginning.
@@ -90,7 +94,14 @@ impl Module for Ompio {
     }
 
     fn view(&self) -> Arc<View> {
-        self.seen()
+        self.view_set()
+    }
+
+    fn byte_offset(&self, offset: u64) -> Result<u64> {
+        let view = self.seen()?;
+        let position = offset.checked_mul(view.unit_bytes()).ok_or_else(beyond)?;
+        view.check_reach(position)?;
+        Ok(view.place(position))
     }
 
     unsafe fn access(&self, access: &FileAccess<'_>) -> Outcome {
@@ -167,6 +178,10 @@ impl Module for Ompio {
             let _ = self.parts.fs.delete(&self.path);
         }
     }
+}
+
+fn beyond() -> Fault {
+    Fault::new(Class::Arg).argument("offset").because("no file is as long as that")
 }
 
 /// Where a file pointer is put.

@@ -55,7 +55,12 @@ impl Module for Am {
             }
         };
         let access = origin::Access { kind, operation, sources, result };
-        origin::begin(&self.service, &access, target, wanted)
+        let request = origin::begin(&self.service, &access, target, wanted)?;
+        if wanted && target.rank == self.window().me() {
+            // It is complete, so that to wait for it lets nobody in.
+            self.sync();
+        }
+        Ok(request)
     }
 
     fn fence(&self, completes: bool) -> Result<()> {
@@ -115,6 +120,10 @@ impl Module for Am {
 
     fn unlock(&self, rank: usize) -> Result<()> {
         ask(&self.service, rank, SyncKind::Unlock)?;
+        if rank == self.window().me() {
+            // As in `flush`: others come in between.
+            self.sync();
+        }
         settle(&self.service, rank)
     }
 

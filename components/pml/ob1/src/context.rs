@@ -7,10 +7,11 @@ use crate::wire::{Envelope, Rts};
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use ompi_core::framework::pml::Traffic;
+use ompi_core::framework::pml::{PeerTraffic, Traffic};
 use ompi_core::request::{Id, SlotPtr};
 use ompi_core::status::Status;
 use opal_core::mem::Untrusted;
+use opal_core::sort;
 use opal_core::sync::Ordering;
 
 /// What is posted and what arrived in one match context.
@@ -126,6 +127,8 @@ pub struct Context {
     pub traffic: Option<Arc<Traffic>>,
     // Number of ranks while the communicator is in use and rank and process index are the same; 0 otherwise.
     identity_ranks: u32,
+    // The same for a communicator whose messages are counted.
+    counted_identity_ranks: u32,
 }
 
 impl Context {
@@ -138,6 +141,7 @@ impl Context {
             closing: false,
             traffic: None,
             identity_ranks: 0,
+            counted_identity_ranks: 0,
         }
     }
 
@@ -154,13 +158,13 @@ impl Context {
 
     /// From now on all receives are posted and matched where they are counted.
     pub fn count_posts(&mut self) {
-        self.identity_ranks = 0;
+        (self.identity_ranks, self.counted_identity_ranks) = (0, 0);
         self.matchers.iter_mut().for_each(ContextMatcher::close_fast_posts);
     }
 
     /// The communicator is gone.
     pub fn close(&mut self) {
-        (self.closing, self.identity_ranks) = (true, 0);
+        (self.closing, self.identity_ranks, self.counted_identity_ranks) = (true, 0, 0);
     }
 
     /// [`Context::matcher`] if the communicator is in use and the rank of `process` in it is its index.
@@ -171,7 +175,22 @@ impl Context {
 
     /// From now on the user's messages are counted, none of them on the way of [`Context::identity_matcher`].
     pub fn count(&mut self, traffic: Arc<Traffic>) {
-        (self.traffic, self.identity_ranks) = (Some(traffic), 0);
+        let ranks = core::mem::take(&mut self.identity_ranks).max(self.counted_identity_ranks);
+        (self.traffic, self.counted_identity_ranks) = (Some(traffic), ranks);
+    }
+
+    /// As [`Context::identity_matcher`], also if the user's messages are counted; with what counts those of the process.
+    #[inline(always)]
+    pub fn any_identity_matcher(
+        &mut self,
+        process: u32,
+        collective: bool,
+    ) -> Option<(&mut ContextMatcher, Option<&PeerTraffic>)> {
+        if process >= self.counted_identity_ranks.max(self.identity_ranks) {
+            return None;
+        }
+        let counted = self.traffic.as_ref().filter(|_| !collective).and_then(|traffic| traffic.peer(process as i32));
+        Some((&mut self.matchers[usize::from(collective)], counted))
     }
 
     /// Counts a message that met its receive.
@@ -237,7 +256,7 @@ impl Members {
             return Members::Identity(peers.len() as u32);
         }
         let mut sorted: Vec<(u32, u32)> = peers.iter().zip(0..).map(|(process, rank)| (*process, rank)).collect();
-        sorted.sort_unstable();
+        sort::ascending(&mut sorted);
         Members::Sorted(sorted.into_boxed_slice())
     }
 

@@ -22,6 +22,17 @@ pub static FRAGMENTED: Counter = Counter::new();
 /// As fragments that are stored around the cache.
 pub static STREAMED: Counter = Counter::new();
 
+/// Entries of lists that were compared with a message or a receive: counted only while [`POSTED_WANTED`].
+pub static COMPARED: Counter = Counter::new();
+
+/// So many entries of a list were compared with a message or a receive.
+#[inline(always)]
+pub fn count_compared(entries: usize) {
+    if POSTED_WANTED.load(Ordering::Relaxed) {
+        COMPARED.add(entries as u64);
+    }
+}
+
 /// A receive was posted.
 #[inline(always)]
 pub fn count_posted() {

@@ -41,7 +41,7 @@ use self::index::Index;
 pub use self::list::Tag;
 use self::list::{EMPTY, List, NONE, Posted};
 pub use self::posted_list::{FreeSlot, PostedList};
-use crate::counters::{count_posted, uncount_posted};
+use crate::counters::{count_compared, count_posted, uncount_posted};
 use crate::slab::Slab;
 use alloc::vec::Vec;
 
@@ -235,14 +235,19 @@ impl<P: Default, U> Matcher<P, U> {
     fn first_posted(&mut self, list: u32, tag: i32) -> Option<u32> {
         if !self.posted_index.has(list) {
             let mut number = self.list_mut(list).first;
-            for _ in 0..WALKED {
+            for before in 0..WALKED {
                 // NONE, the end, is no entry.
-                let posted = self.posted.get(number as usize)?;
+                let Some(posted) = self.posted.get(number as usize) else {
+                    count_compared(before);
+                    return None;
+                };
                 if posted.tag.takes(tag) {
+                    count_compared(before + 1);
                     return Some(number);
                 }
                 number = posted.next;
             }
+            count_compared(WALKED);
             self.index_posted(list);
         }
         self.earlier(self.posted_index.first(list, Tag(tag)), self.posted_index.first(list, Tag::ANY))

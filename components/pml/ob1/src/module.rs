@@ -5,7 +5,7 @@ use crate::peers::endpoint;
 use crate::peers::table::PeerTable;
 use crate::raw::{BorrowedBuffer, Contiguous, UserBuffer, peer_table};
 use crate::recv;
-use crate::recv::{probe, requestless};
+use crate::recv::{batch, probe, requestless};
 use crate::state::STATE;
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -15,6 +15,7 @@ use ompi_core::error::Result;
 use ompi_core::framework::pml::{EntryPoints, MatchContext, Matched, Mode, Module, PathInfo, Traffic};
 use ompi_core::request::{self, Request};
 use ompi_core::status::Status;
+use opal_core::framework::btl;
 use opal_core::progress;
 use opal_core::sync::Ordering;
 
@@ -28,7 +29,7 @@ pub struct Ob1;
 /// Its fast path; `COUNTS` while messages are counted. One that leaves it is counted where the slow path does.
 pub struct Direct<const COUNTS: bool>;
 
-/// Counts a message that a receive took without matching.
+/// Counts a message that a receive took without matching. The state is locked, or there is one thread.
 #[inline(always)]
 fn count_received(got: &Status, context: MatchContext<'_>) {
     if let Some(traffic) = peer_table(context.comm).traffic().filter(|_| !context.collective) {
@@ -107,8 +108,9 @@ impl Module for Ob1 {
     }
 
     fn count_traffic(&self, comm: &Communicator) -> Option<Arc<Traffic>> {
-        let traffic = peer_table(comm).count();
+        let traffic = peer_table(comm).count(comm.context);
         STATE.lock().context(comm.context)?.count(traffic.clone());
+        btl::replace_drain(batch::counting_fifo_pair);
         Some(traffic)
     }
 
@@ -157,8 +159,8 @@ impl Module for Ob1 {
         if let Some(found) = requestless::find(fast.bytes(), source, tag, context) {
             fast.write(found.payload());
             let got = found.status(source);
-            found.take();
             count_received(&got, context);
+            found.take();
             got.write_to(status);
             return Ok(());
         }

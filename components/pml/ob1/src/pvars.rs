@@ -2,7 +2,7 @@
 
 use crate::context::Context;
 use crate::counters::{
-    FRAGMENTED, POSTED, POSTED_WANTED, RTS_SENT, SINGLE_COPIES, STREAMED, UNEXPECTED, UNEXPECTED_MEMORY,
+    COMPARED, FRAGMENTED, POSTED, POSTED_WANTED, RTS_SENT, SINGLE_COPIES, STREAMED, UNEXPECTED, UNEXPECTED_MEMORY,
     WERE_UNEXPECTED,
 };
 use crate::state::{STATE, State};
@@ -61,6 +61,16 @@ pub static ALL: &[&Pvar] = &[
         2,
         "As pml_ob1_posted_length: the most at once. Counting begins when a handle is allocated, and makes receives slower.",
         Reading::Mark(&POSTED),
+    )
+    .when_wanted(count_posted),
+    &Pvar::new(
+        "matches_tried",
+        PvarClass::Counter,
+        5,
+        "Posted receives that were compared with messages that came, and unexpected messages that were compared with receives, those of \
+         collective operations included. What a long list's index finds, and what is taken without a list, is not compared. Counting \
+         begins when a handle is allocated, and makes receives slower.",
+        Reading::Of(|| COMPARED.now()),
     )
     .when_wanted(count_posted),
     &Pvar::new(

@@ -9,6 +9,20 @@ pub use self::buffer::{BorrowedBuffer, Contiguous, UserBuffer, send_bytes};
 
 use crate::peers::table::PeerTable;
 use ompi_core::comm::Communicator;
+use ompi_core::framework::pml::PeerTraffic;
+use opal_core::sync::Ordering;
+
+/// What counts the user's messages with a rank, if a tool asked for it: two loads.
+#[inline(always)]
+pub fn counted(peers: &PeerTable, rank: i32) -> Option<&PeerTraffic> {
+    // Acquire pairs with the Release where it is stored.
+    let first = peers.counts.load(Ordering::Acquire);
+    if first.is_null() || rank as u32 as usize >= peers.len() {
+        return None;
+    }
+    // SAFETY: not null, so the first of as many as there are peers; they live as long as the table.
+    Some(unsafe { &*first.add(rank as u32 as usize) })
+}
 
 /// The peers of a communicator.
 ///

@@ -101,7 +101,8 @@ fn is_dead(source: i32, context: MatchContext<'_>) -> bool {
 #[inline(always)]
 pub fn tell_expected(envelope: Envelope, message: &Message) {
     if !envelope.collective {
-        pml::tell_unexpected(Happened::Expected, message.process, envelope.tag, message.body.bytes());
+        let Envelope { context, tag, .. } = envelope;
+        pml::tell_unexpected(Happened::Expected, context, message.process, tag, message.body.bytes());
     }
 }
 

@@ -19,8 +19,8 @@ impl Module for TemplateModule {
 
     // 6. The algorithms pass parts of their arguments and of the executor's scratch memory to the executor, and touch nothing else. So
     // they serve the blocking, the nonblocking and the persistent function.
-    unsafe fn call(&self, call: Call<'_>, executor: &mut dyn Executor) -> Result<()> {
-        match call {
+    unsafe fn call(&self, call: &Call<'_>, executor: &mut dyn Executor) -> Result<()> {
+        match *call {
             Call::Bcast(data, root) => bcast::bcast(executor, data, root),
             _ => not_here(),
         }

@@ -6,6 +6,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 use ompi_core::framework::topo::{LEVELS, Place};
+use opal_core::sort;
 
 /// For each vertex an index into `places`: at every level, each part of the machine is filled with vertices that hang
 /// together, and the parts of that part likewise.
@@ -63,7 +64,7 @@ impl<'a> Region<'a> {
             }
         }
         self.vertices.retain(|vertex| self.free[*vertex]);
-        taken.sort_unstable();
+        sort::ascending(&mut taken);
         taken
     }
 

@@ -4,6 +4,7 @@ use crate::graph::Graph;
 use alloc::vec;
 use alloc::vec::Vec;
 use ompi_core::framework::topo::{Place, distance};
+use opal_core::sort;
 
 /// Up to this many vertices every pair is tried.
 const ALL_PAIRS: usize = 128;
@@ -15,7 +16,7 @@ const ROUNDS: usize = 12;
 /// Improves `order`, a permutation of the places.
 pub fn improve(graph: &Graph, places: &[Place], order: &mut [usize]) {
     let mut by_place: Vec<usize> = (0..places.len()).collect();
-    by_place.sort_by_key(|place| (places[*place], *place));
+    sort::by_key(&mut by_place, |place| (places[*place], *place));
     let mut position = vec![0; places.len()];
     by_place.iter().enumerate().for_each(|(at, place)| position[*place] = at);
     let mut holder = vec![0; places.len()];

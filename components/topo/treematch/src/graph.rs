@@ -3,6 +3,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 use ompi_core::framework::topo::Pattern;
+use opal_core::sort;
 
 /// Neighbours and weights of every vertex, both directions added up, without loops.
 pub struct Graph {
@@ -20,7 +21,7 @@ impl Graph {
             }
         }
         for all in &mut edges {
-            all.sort_unstable();
+            sort::ascending(all);
             all.dedup_by(|one, kept| {
                 let same = one.0 == kept.0;
                 kept.1 = if same { kept.1.saturating_add(one.1) } else { kept.1 };

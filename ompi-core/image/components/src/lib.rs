@@ -17,6 +17,8 @@ opal_core::image![
     btl_sm,
     #[cfg(feature = "btl-tcp")]
     btl_tcp,
+    #[cfg(feature = "btl-xsm")]
+    btl_xsm,
     #[cfg(feature = "coll-basic")]
     coll_basic,
     #[cfg(feature = "coll-han")]
@@ -37,6 +39,8 @@ opal_core::image![
     ess_pmi1,
     #[cfg(feature = "ess-pmi2")]
     ess_pmi2,
+    #[cfg(feature = "ess-pmix")]
+    ess_pmix,
     #[cfg(feature = "ess-singleton")]
     ess_singleton,
     #[cfg(feature = "fbtl-posix")]

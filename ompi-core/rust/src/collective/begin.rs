@@ -19,7 +19,7 @@ use ompi_core::framework::coll::Call;
 #[inline(always)]
 pub unsafe fn now(owned: &Owned, function: &'static str, call: Inner<Call<'_>>) -> Result<()> {
     // SAFETY: the caller's promise.
-    owned.checked(function, call.and_then(|call| unsafe { executor::run(owned.comm(), call) }))
+    owned.checked(function, call.and_then(|call| unsafe { executor::run(owned.comm(), &call) }))
 }
 
 /// Begins it and gives it to the scope.

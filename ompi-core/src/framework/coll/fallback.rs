@@ -44,7 +44,7 @@ impl Fallback {
     /// # Safety
     /// That of [`Module::call`].
     #[inline]
-    pub unsafe fn call(&self, call: Call<'_>, executor: &mut dyn Executor) -> Result<()> {
+    pub unsafe fn call(&self, call: &Call<'_>, executor: &mut dyn Executor) -> Result<()> {
         match self.modules.get().and_then(|modules| modules[call.function() as usize].as_deref()) {
             // SAFETY: the caller's promise.
             Some(module) => unsafe { module.call(call, executor) },
@@ -55,7 +55,7 @@ impl Fallback {
     /// [`Fallback::call`] for MPI_Barrier, which has no data.
     pub fn barrier(&self, executor: &mut dyn Executor) -> Result<()> {
         // SAFETY: there is no data.
-        unsafe { self.call(Call::Barrier, executor) }
+        unsafe { self.call(&Call::Barrier, executor) }
     }
 }
 

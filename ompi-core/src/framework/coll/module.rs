@@ -7,6 +7,7 @@ use crate::error::{Class, Fault, Result};
 use crate::executor::Executor;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use opal_core::sort;
 
 /// A component's object for one communicator.
 ///
@@ -65,7 +66,7 @@ pub trait Module: Send + Sync {
     /// # Safety
     /// What `Data`, `Blocks` and `TypedBlocks` describe is readable (sources) or writable (targets), and sources overlap no
     /// target, as long as the executor needs them.
-    unsafe fn call(&self, call: Call<'_>, executor: &mut dyn Executor) -> Result<()>;
+    unsafe fn call(&self, call: &Call<'_>, executor: &mut dyn Executor) -> Result<()>;
 }
 
 /// The error of a module for a function that it does not offer.
@@ -143,7 +144,7 @@ impl Table {
     /// its merged intracommunicator.
     pub fn fill(&mut self, mut candidates: Vec<Candidate>, merged: Option<&Table>) {
         // Lowest priority first; the name decides between equals, so that all ranks agree.
-        candidates.sort_by(|a, b| a.priority.cmp(&b.priority).then(b.name.cmp(a.name)));
+        sort::by_key(&mut candidates, |candidate| (candidate.priority, core::cmp::Reverse(candidate.name)));
         let first = first(&candidates);
         for candidate in candidates.into_iter().chain(first) {
             candidate.module.set_fallback(merged.unwrap_or(self));

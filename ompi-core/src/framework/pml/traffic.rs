@@ -1,11 +1,13 @@
 //! What a communicator's peers were sent and what was received of them: counted by a PML from the moment a tool asks.
 
 use alloc::boxed::Box;
-use opal_core::sync::{AtomicU64, Once, Ordering, threads_possible};
+use opal_core::sync::{AtomicU32, AtomicU64, Once, Ordering, threads_possible};
 
 /// The user's messages on one communicator, by peer. Those of collectives are no part of it.
 pub struct Traffic {
     peers: Box<[PeerTraffic]>,
+    // The number of the communicator.
+    context: u32,
     // The processes of the ranks.
     processes: Box<[u32]>,
 }
@@ -15,6 +17,8 @@ pub struct Traffic {
 pub struct MessageEvent {
     /// What happened.
     pub what: Happened,
+    /// The number of the communicator.
+    pub context: u32,
     /// The other process.
     pub process: u32,
     /// The tag; -1 where it is not known.
@@ -48,27 +52,54 @@ impl Happened {
     }
 }
 
-static OBSERVER: Once<fn(&MessageEvent)> = Once::new();
+/// Who may want to hear of each message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Observer {
+    /// The trace of the whole process.
+    Trace,
+    /// The tool interface.
+    Tools,
+}
+
+// A bit for each that listens now.
+static OBSERVED: AtomicU32 = AtomicU32::new(0);
+static OBSERVERS: [Once<fn(&MessageEvent)>; 2] = [const { Once::new() }; 2];
+
+/// Whether somebody wants to hear of each message: no fast path tells.
+#[inline(always)]
+pub fn is_observed() -> bool {
+    // Relaxed: who begins to listen hears of what happens a little later.
+    OBSERVED.load(Ordering::Relaxed) != 0
+}
 
 /// Tells of a message that is unexpected, or no more.
 #[inline(always)]
-pub fn tell_unexpected(what: Happened, process: u32, tag: i32, bytes: u64) {
-    if OBSERVER.get().is_some() {
-        observe(what, process, tag, bytes);
+pub fn tell_unexpected(what: Happened, context: u32, process: u32, tag: i32, bytes: u64) {
+    if is_observed() {
+        observe(&MessageEvent { what, context, process, tag, bytes });
     }
 }
 
 #[cold]
 #[inline(never)]
-fn observe(what: Happened, process: u32, tag: i32, bytes: u64) {
-    if let Some(observer) = OBSERVER.get() {
-        observer(&MessageEvent { what, process, tag, bytes });
+fn observe(event: &MessageEvent) {
+    let observed = OBSERVED.load(Ordering::Relaxed);
+    for (number, observer) in OBSERVERS.iter().enumerate() {
+        if let Some(observer) = observer.get().filter(|_| observed & 1 << number != 0) {
+            observer(event);
+        }
     }
 }
 
-/// Has this called for each message that is counted, and for unexpected ones.
-pub fn observe_messages(observer: fn(&MessageEvent)) {
-    OBSERVER.call_once(|| observer);
+/// Has this called for each message that is counted, and for unexpected ones, with the PML's lock held: it must not call the PML.
+pub fn observe_messages(who: Observer, observer: fn(&MessageEvent)) {
+    OBSERVERS[who as usize].call_once(|| observer);
+    OBSERVED.fetch_or(1 << who as u32, Ordering::SeqCst);
+}
+
+/// That one wants to hear of messages no more.
+pub fn ignore_messages(who: Observer) {
+    OBSERVED.fetch_and(!(1 << who as u32), Ordering::SeqCst);
 }
 
 /// The messages of one peer.
@@ -94,9 +125,9 @@ pub enum TrafficCount {
 }
 
 impl Traffic {
-    /// Nothing yet, for the ranks of these processes.
-    pub fn new(processes: Box<[u32]>) -> Traffic {
-        Traffic { peers: processes.iter().map(|_| PeerTraffic::default()).collect(), processes }
+    /// Nothing yet, for the communicator of this number, whose ranks are these processes.
+    pub fn new(context: u32, processes: Box<[u32]>) -> Traffic {
+        Traffic { peers: processes.iter().map(|_| PeerTraffic::default()).collect(), context, processes }
     }
 
     /// Number of peers.
@@ -108,41 +139,38 @@ impl Traffic {
     #[cold]
     #[inline(never)]
     pub fn sent(&self, rank: i32, tag: i32, bytes: usize) {
-        self.sent_inline(rank, tag, bytes);
-    }
-
-    /// A message of a rank met its receive; MPI_PROC_NULL counts nothing.
-    #[cold]
-    #[inline(never)]
-    pub fn received(&self, rank: i32, tag: i32, bytes: usize) {
-        self.received_inline(rank, tag, bytes);
-    }
-
-    /// As [`Traffic::sent`], for a fast path that counts.
-    #[inline(always)]
-    pub fn sent_inline(&self, rank: i32, tag: i32, bytes: usize) {
-        if let Some(peer) = self.peers.get(rank as u32 as usize) {
-            count(&peer.sent, 1);
-            count(&peer.sent_bytes, bytes as u64);
+        if let Some(peer) = self.peer(rank) {
+            peer.sent(bytes);
             self.tell(Happened::Posted, rank, tag, bytes);
         }
     }
 
-    /// As [`Traffic::received`], likewise.
-    #[inline(always)]
-    pub fn received_inline(&self, rank: i32, tag: i32, bytes: usize) {
-        if let Some(peer) = self.peers.get(rank as u32 as usize) {
-            count(&peer.received, 1);
-            count(&peer.received_bytes, bytes as u64);
+    /// A message of a rank met its receive; MPI_PROC_NULL counts nothing. As for [`PeerTraffic::received`].
+    #[cold]
+    #[inline(never)]
+    pub fn received(&self, rank: i32, tag: i32, bytes: usize) {
+        if let Some(peer) = self.peer(rank) {
+            peer.received(bytes);
             self.tell(Happened::Matched, rank, tag, bytes);
         }
     }
 
+    /// The messages of all ranks, for a fast path that counts and tells nobody ([`is_observed`]).
+    pub fn by_rank(&self) -> &[PeerTraffic] {
+        &self.peers
+    }
+
+    /// Those of one.
+    #[inline(always)]
+    pub fn peer(&self, rank: i32) -> Option<&PeerTraffic> {
+        self.peers.get(rank as u32 as usize)
+    }
+
     #[inline(always)]
     fn tell(&self, what: Happened, rank: i32, tag: i32, bytes: usize) {
-        if OBSERVER.get().is_some() {
+        if is_observed() {
             let process = self.processes.get(rank as u32 as usize).copied().unwrap_or(u32::MAX);
-            observe(what, process, tag, bytes as u64);
+            observe(&MessageEvent { what, context: self.context, process, tag, bytes: bytes as u64 });
         }
     }
 
@@ -179,14 +207,31 @@ impl Traffic {
     }
 }
 
-#[inline(always)]
-fn count(place: &AtomicU64, more: u64) {
-    // Relaxed: numbers only. A locked instruction only where several threads may send at once.
-    if threads_possible() {
-        place.fetch_add(more, Ordering::Relaxed);
-    } else {
-        place.store(place.load(Ordering::Relaxed).wrapping_add(more), Ordering::Relaxed);
+impl PeerTraffic {
+    /// A message was sent.
+    #[inline(always)]
+    pub fn sent(&self, bytes: usize) {
+        // Relaxed, here and below: numbers only. Locked instructions only where several threads may send at once.
+        if threads_possible() {
+            self.sent.fetch_add(1, Ordering::Relaxed);
+            self.sent_bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+        } else {
+            add(&self.sent, 1);
+            add(&self.sent_bytes, bytes as u64);
+        }
     }
+
+    /// A message met its receive. One thread at a time: the PML's lock of matching is held, where there are several.
+    #[inline(always)]
+    pub fn received(&self, bytes: usize) {
+        add(&self.received, 1);
+        add(&self.received_bytes, bytes as u64);
+    }
+}
+
+#[inline(always)]
+fn add(place: &AtomicU64, more: u64) {
+    place.store(place.load(Ordering::Relaxed).wrapping_add(more), Ordering::Relaxed);
 }
 
 #[cfg(test)]
@@ -196,7 +241,7 @@ mod tests {
 
     #[test]
     fn by_peer() {
-        let traffic = Traffic::new(Box::new([0, 1, 2]));
+        let traffic = Traffic::new(0, Box::new([0, 1, 2]));
         traffic.sent(1, 7, 10);
         traffic.sent(1, 7, 5);
         traffic.received(2, 7, 7);

@@ -56,6 +56,13 @@ pub fn remove(comm: &Communicator) {
     }
 }
 
+/// The messages with all peers of all of them: sent, their bytes, received, their bytes. `None` while the list changes.
+pub fn totals() -> Option<[u64; 4]> {
+    let all = ALL.try_lock()?;
+    let counts = all.iter().flat_map(|one| one.traffic.all());
+    Some(counts.fold([0; 4], |sum, counts| core::array::from_fn(|place| sum[place] + counts[place])))
+}
+
 /// Calls a function for each: with its name, its members by rank (of the remote group, if it is an intercommunicator), and the messages.
 pub fn each(mut look: impl FnMut(&str, &[u32], &Traffic)) {
     for one in ALL.lock().iter() {

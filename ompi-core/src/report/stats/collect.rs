@@ -64,6 +64,12 @@ pub fn collective(function: &'static str, algorithm: &str, ns: u64) {
     *sum += ns;
 }
 
+/// Number of waits by now, and how long they took together, in ns. `None` while they change.
+pub fn waits() -> Option<(u64, u64)> {
+    let collected = COLLECTED.try_lock()?;
+    Some((collected.waits, collected.waited_ns))
+}
+
 /// All that was counted by now.
 pub fn end() -> RankRecord {
     let mut collected = core::mem::replace(&mut *COLLECTED.lock(), Collected::NOTHING);

@@ -6,6 +6,7 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use opal_core::sort;
 
 /// All tables.
 pub fn of(ranks: &[RankRecord]) -> String {
@@ -99,7 +100,7 @@ fn collectives(ranks: &[RankRecord]) -> String {
 
 fn longest(ranks: &[RankRecord]) -> String {
     let mut waits: Vec<_> = ranks.iter().flat_map(|rank| rank.longest.iter().map(move |wait| (rank, wait))).collect();
-    waits.sort_by_key(|(_, wait)| core::cmp::Reverse(wait.ns));
+    sort::by_key(&mut waits, |(_, wait)| core::cmp::Reverse(wait.ns));
     let head = row(&["longest waits", "seconds", "from", "late", "waited for"]);
     let rows = waits.into_iter().take(MOST).map(|(rank, wait)| {
         let from = format!("{:.3} s", seconds_of(wait.since_ns.saturating_sub(rank.from_ns)));

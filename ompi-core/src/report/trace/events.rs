@@ -1,6 +1,6 @@
 //! The events of this rank: as many as there is room for, then only their number.
 
-use crate::framework::pml::{MessageEvent, observe_messages};
+use crate::framework::pml::{MessageEvent, Observer, observe_messages};
 use crate::process;
 use crate::report::params::TRACE_EVENTS;
 use crate::report::wait::Wait;
@@ -22,7 +22,7 @@ struct Kept {
 /// Keeps events from now on.
 pub fn begin() {
     IS_ON.store(true, Ordering::Relaxed);
-    observe_messages(message);
+    observe_messages(Observer::Trace, message);
 }
 
 /// A wait is over.
@@ -51,7 +51,7 @@ pub fn collective(function: &str, algorithm: &str, since_ns: u64, until_ns: u64)
 
 fn message(event: &MessageEvent) {
     let now = sys::monotonic_ns();
-    let MessageEvent { what, process, tag, bytes } = event;
+    let MessageEvent { what, process, tag, bytes, .. } = event;
     keep("message", (now, now), what.name(), format_args!("{process}\t{tag}\t{bytes}"));
 }
 
@@ -66,10 +66,23 @@ fn keep(kind: &str, (since_ns, until_ns): (u64, u64), name: &str, rest: core::fm
     let _ = writeln!(kept.lines, "{kind}\t{since_ns}\t{until_ns}\t{name}\t{rest}");
 }
 
+/// Whether events are kept.
+pub fn is_on() -> bool {
+    IS_ON.load(Ordering::Relaxed)
+}
+
+/// As [`end`], where this thread may be amid an event.
+pub fn try_end() -> Option<String> {
+    KEPT.try_lock().map(|mut kept| end_of(&mut kept))
+}
+
 /// All that was kept, and no more from now on.
 pub fn end() -> String {
+    end_of(&mut KEPT.lock())
+}
+
+fn end_of(kept: &mut Kept) -> String {
     IS_ON.store(false, Ordering::Relaxed);
-    let mut kept = KEPT.lock();
     // What the gathering of the events would add is none of the program's.
     kept.count = usize::MAX;
     let (rank, host) = (process::me().index, sys::hostname());

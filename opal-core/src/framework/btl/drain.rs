@@ -3,11 +3,12 @@
 //! A call through the table of handlers for each message costs as much as matching it. Each of 64 messages whose receives
 //! were posted took 250 instructions with that call, and 164 without it. So the layer above may register a function that
 //! takes a FIFO pair's messages. It is called once for all of them, with the common case inlined.
+#![allow(unsafe_code)] // a function's address in one word that changes
 
 use super::deliver;
 use crate::queue::fifo::{Consumer, Malformed, Peeked};
 use crate::queue::fifo_pair::FifoPair;
-use crate::sync::Once;
+use crate::sync::{AtomicPtr, Ordering};
 use crate::{Error, Result};
 
 /// Takes the messages that wait in the FIFO pair from a peer: [`drain_with`] with a fast path of its own.
@@ -28,27 +29,34 @@ pub type PeekResult = core::result::Result<Option<Peeked>, Malformed>;
 /// So that one busy sender does not starve the others: most messages of one turn.
 const MESSAGES_PER_TURN: usize = 64;
 
-static DRAIN: Once<Drain> = Once::new();
+// Null, or a `Drain`.
+static DRAIN: AtomicPtr<()> = AtomicPtr::new(core::ptr::null_mut());
 
 /// Registers the function that takes the messages of FIFO pairs; once, for the layer that registered their handlers.
 /// `Err(Exists)` if there is one.
 pub fn register_drain(drain: Drain) -> Result<()> {
-    let mut mine = false;
-    DRAIN.call_once(|| {
-        mine = true;
-        drain
-    });
-    if mine { Ok(()) } else { Err(Error::Exists) }
+    let nothing = core::ptr::null_mut();
+    let changed = DRAIN.compare_exchange(nothing, drain as *mut (), Ordering::Release, Ordering::Relaxed);
+    changed.map(drop).map_err(|_| Error::Exists)
+}
+
+/// From now on this function is called in its place. Another thread may be in the one before.
+pub fn replace_drain(drain: Drain) {
+    DRAIN.store(drain as *mut (), Ordering::Release);
 }
 
 /// For modules: takes the messages that wait in the FIFO pair from a peer, at most [`MESSAGES_PER_TURN`], and calls their
 /// handlers.
 #[inline(always)]
 pub fn drain(fifo_pair: &FifoPair, peer: u32) -> Drained {
-    match DRAIN.get() {
-        Some(drain) => drain(fifo_pair, peer),
-        None => drain_with(fifo_pair, peer, |_, next, _left| Ok(Some(next))),
+    // Acquire pairs with the Releases above.
+    let registered = DRAIN.load(Ordering::Acquire);
+    if registered.is_null() {
+        return drain_with(fifo_pair, peer, |_, next, _left| Ok(Some(next)));
     }
+    // SAFETY: not null, so it was made of a `Drain` above.
+    let drain = unsafe { core::mem::transmute::<*mut (), Drain>(registered) };
+    drain(fifo_pair, peer)
 }
 
 /// Takes messages and calls their handlers, except for those that `fast_path` takes. That gets the next message, takes

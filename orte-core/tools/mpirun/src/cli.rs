@@ -90,7 +90,7 @@ pub struct Job {
 }
 
 impl Job {
-    /// Ranks of all programs, 1 to 1024.
+    /// Ranks of all programs, at least 1.
     pub fn ranks(&self) -> u32 {
         self.apps.iter().map(|app| app.ranks).sum()
     }

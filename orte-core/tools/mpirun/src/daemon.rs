@@ -328,6 +328,9 @@ impl Daemon {
         let (state, aborted) = (self.here.state(rank) as u32, self.here.aborted(rank));
         let end = RankEnd { rank, wait_status, state, aborted, has_lost_peer: self.here.has_lost_peer(rank) };
         self.told.insert(rank, end.state);
+        if let Some((age_ns, words)) = self.here.told(rank) {
+            self.link.send(&Frame::Told(rank, age_ns, words));
+        }
         self.link.send(&Frame::Ended(end));
         let sends = self.here.mark_gone(rank);
         self.pass_on(sends);

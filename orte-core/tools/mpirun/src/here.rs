@@ -246,6 +246,12 @@ impl Here {
         self.segment.control.awaited(self.local(rank)?)
     }
 
+    /// What a rank has counted, and how long ago that was, in ns.
+    pub fn told(&self, rank: u32) -> Option<(u64, String)> {
+        let (at_ns, words) = self.segment.control.told(self.local(rank)?)?;
+        Some((opal_core::sys::monotonic_ns().saturating_sub(at_ns), words))
+    }
+
     /// Whoever waits for a rank that ended learns that it will not come; what the other hosts are told.
     pub fn mark_gone(&mut self, rank: u32) -> Result<Vec<modex::Outgoing>, String> {
         let Some(local) = self.local(rank) else { return Ok(Vec::new()) };
@@ -311,7 +317,7 @@ impl Here {
 
 /// The file that this process runs, or what the system keeps of it when it is no longer there. By its name, because under valgrind
 /// the system's link leads to valgrind.
-fn own_program() -> PathBuf {
+pub fn own_program() -> PathBuf {
     let link = Path::new("/proc/self/exe");
     std::env::current_exe().ok().filter(|path| path.is_file()).unwrap_or_else(|| link.to_owned())
 }

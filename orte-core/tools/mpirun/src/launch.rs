@@ -7,6 +7,8 @@ mod inquiry;
 mod known;
 mod stall;
 mod start;
+mod told;
+mod universe;
 
 use crate::cli::{Job, Stdin};
 use crate::files::Files;
@@ -20,18 +22,24 @@ use crate::stdin::{Fan, FanInterest};
 use crate::stdio::{Interest, Streams};
 use crate::tag::{Origin, Stream};
 use crate::there::{HostInterest, There};
+use crate::universe::{Member, Universe};
 use crate::{other_mpi, prepare, program, raw, signals};
 use known::{Feed, Inquiry, Known, Purpose};
 use orte_core::segment::RankState;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
+use rustix::process::Resource;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// Runs a job; mpirun's exit status.
-pub fn run(job: Job) -> Result<u8, Refusal> {
-    let apps = prepare::all_apps(&job)?;
+/// Runs a job; mpirun's exit status. `member` is the socket of a further job.
+pub fn run(job: Job, member: Option<Member>) -> Result<u8, Refusal> {
+    let mut universe = match member {
+        Some(member) => Universe::Member(member),
+        None => Universe::root(&prepare::environment(&job), rustix::process::getrlimit(Resource::Nofile))?,
+    };
+    let apps = prepare::all_apps(&job).map_err(|refusal| universe.told(refusal))?;
     if !job.quiet {
         job.notes.iter().for_each(|note| say(note));
     }
@@ -42,7 +50,7 @@ pub fn run(job: Job) -> Result<u8, Refusal> {
     if job.do_not_launch {
         return Ok(0);
     }
-    let mut running = Running::start(job, apps)?;
+    let mut running = Running::start(job, apps, universe)?;
     let watched = running.watch();
     if let Some(there) = &mut running.there {
         there.end();
@@ -79,6 +87,8 @@ struct Running {
     known: Known,
     /// The wire-up of a job over several hosts of which this one has no ranks.
     modex: Option<Modex>,
+    /// Further jobs, or the mpirun that had this one started.
+    universe: Universe,
     signals: OwnedFd,
     streams: Streams,
     /// Ranks get a pipe that MPI_Init puts in place of their terminal.
@@ -140,7 +150,8 @@ impl Running {
             let (own, others) = answers.ready.split_at(OWN);
             let (streams, others) = others.split_at(answers.streams.len());
             let (fan, others) = others.split_at(answers.readers.len());
-            let (hosts, feed) = others.split_at(answers.hosts.len());
+            let (hosts, others) = others.split_at(answers.hosts.len());
+            let feed = &others[..answers.feed.len()];
             if !own[0].is_empty() && !self.hear_signals() {
                 return Ok(());
             }
@@ -162,6 +173,7 @@ impl Running {
                 self.tell_unread(origin);
             }
             self.pump_elsewhere(&answers.feed, feed);
+            self.hear_universe();
             self.look_at_clock();
             // Nobody reads what the ranks wrote.
             if self.phase == Phase::Draining && self.is_late() {
@@ -187,6 +199,7 @@ impl Running {
         let readers = self.fan.interests(&mut polls);
         let hosts = self.there.as_ref().map_or_else(Vec::new, |there| there.interests(&mut polls));
         let feed = self.feed.interests(&mut polls);
+        self.universe.interests(&mut polls);
         let timeout = self
             .timeout()
             .map(|timeout| Timespec { tv_sec: timeout.as_secs() as i64, tv_nsec: i64::from(timeout.subsec_nanos()) });
@@ -295,6 +308,7 @@ impl Running {
                 }
                 RankEvent::Ended(rank, status) => {
                     let (state, aborted) = (self.state(rank), self.aborted(rank));
+                    self.known.told[rank as usize] = self.here.as_ref().and_then(|here| here.told(rank));
                     self.mark_gone(rank);
                     self.ended(rank, status, state, aborted);
                 }
@@ -318,6 +332,9 @@ impl Running {
         let failed =
             |error: &dyn std::fmt::Display| Refusal::system(&format!("reading the output of rank {rank}"), error);
         let [output_file, error_file] = self.begin(rank, pid)?;
+        if self.pids.iter().all(Option::is_some) {
+            self.universe.all_started();
+        }
         // Fewer arrive if this process has no descriptors left.
         let mut descriptors = descriptors.into_iter();
         let mut next = || descriptors.next().ok_or_else(|| failed(&NO_DESCRIPTOR));

@@ -55,6 +55,7 @@ mod tag;
 mod there;
 mod topology;
 mod tree;
+mod universe;
 mod wire;
 
 // The tool links opal-core but opens no component of its own.
@@ -72,7 +73,23 @@ fn main() -> ExitCode {
     if arguments.get(1).is_some_and(|first| first == manual::ARGUMENT) {
         return ended(refusal::print(&manual::lines(cli::command())).map(|()| 0));
     }
-    ended(cli::parse(&arguments).and_then(launch::run))
+    if arguments.get(1).is_some_and(|first| first == universe::ARGUMENT) {
+        return further_job(&arguments);
+    }
+    ended(cli::parse(&arguments).and_then(|job| launch::run(job, None)))
+}
+
+/// The mpirun of a job that ranks of another one asked for: why it does not start is their business.
+fn further_job(arguments: &[std::ffi::OsString]) -> ExitCode {
+    let Some(member) = arguments.get(2).and_then(universe::Member::adopt) else {
+        say(&format!("{} is for mpirun itself; run mpirun --help", universe::ARGUMENT));
+        return ExitCode::from(refusal::OWN);
+    };
+    let words: Vec<_> = arguments.iter().take(1).chain(&arguments[3..]).cloned().collect();
+    ended(match cli::parse(&words) {
+        Ok(job) => launch::run(job, Some(member)),
+        Err(refusal) => Err(universe::Universe::Member(member).told(refusal)),
+    })
 }
 
 fn ended(result: Result<u8, Refusal>) -> ExitCode {

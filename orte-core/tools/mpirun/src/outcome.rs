@@ -23,6 +23,10 @@ pub enum Cause {
     KeeperLost(i32, Option<String>),
     /// Nothing more is heard of this host, for this reason.
     HostLost(String, String),
+    /// A further job, counted from 1, ended with this status. Its own mpirun has said why.
+    JobFailed(u32, u8),
+    /// The mpirun that had this job started is gone, or has it ended.
+    RootGone,
 }
 
 impl Cause {
@@ -57,7 +61,8 @@ impl Cause {
             Cause::KeeperLost(wait_status, _) if libc::WIFSIGNALED(*wait_status) => {
                 128 + libc::WTERMSIG(*wait_status) as u8
             }
-            Cause::KeeperLost(..) | Cause::HostLost(..) => 1,
+            Cause::JobFailed(_, status) => *status,
+            Cause::KeeperLost(..) | Cause::HostLost(..) | Cause::RootGone => 1,
         }
     }
 
@@ -69,7 +74,12 @@ impl Cause {
             | Cause::Exit(rank, _)
             | Cause::NotFinalized(rank)
             | Cause::NotInitialized(rank) => Some(*rank),
-            Cause::Interrupted(_) | Cause::TimedOut(..) | Cause::KeeperLost(..) | Cause::HostLost(..) => None,
+            Cause::Interrupted(_)
+            | Cause::TimedOut(..)
+            | Cause::KeeperLost(..)
+            | Cause::HostLost(..)
+            | Cause::JobFailed(..)
+            | Cause::RootGone => None,
         }
     }
 

@@ -5,6 +5,7 @@ use crate::binding::Place;
 use crate::cli::{self, Unit};
 use crate::refusal::Refusal;
 use crate::topology::{Group, Topology, list};
+use orte_core::oob::compact::JOB_MAX;
 use std::path::Path;
 
 /// A line.
@@ -50,7 +51,7 @@ fn parts(line: &str) -> Result<(usize, &str, &str), String> {
     let (rank, rest) = line.strip_prefix("rank ").and_then(|rest| rest.split_once('=')).ok_or(form)?;
     let (host, slot) = rest.trim().split_once(char::is_whitespace).ok_or(form)?;
     let slot = slot.trim().strip_prefix("slot").and_then(|rest| rest.trim_start().strip_prefix('=')).ok_or(form)?;
-    let rank = rank.trim().parse().ok().filter(|rank| *rank < 1024).ok_or(form)?;
+    let rank = rank.trim().parse().ok().filter(|rank| *rank < JOB_MAX as usize).ok_or(form)?;
     Ok((rank, host, slot.trim()))
 }
 

@@ -61,6 +61,10 @@ pub fn block(
                 writeln!(text, "failed, and all ranks{place} ended with it.")
             }
         }
+        Cause::JobFailed(number, status) => {
+            writeln!(text, "mpirun: job {number} of those that its ranks spawned ended with status {status}.")
+        }
+        Cause::RootGone => writeln!(text, "mpirun: the mpirun that had this job started is gone."),
         Cause::HostLost(host, why) => writeln!(text, "mpirun: host {host} was lost: {why}."),
     };
     for (words, ranks) in grouped(also.iter().filter_map(|cause| Some((cause.rank()?, cause.briefly()?)))) {

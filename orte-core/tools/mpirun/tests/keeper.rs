@@ -128,6 +128,52 @@ fn a_keeper_that_cannot_be_killed_is_given_up() {
     }
 }
 
+/// A debugger that has stopped a process, and waits for it until it ends, as gdb does.
+struct Debugger(std::process::Child);
+
+impl Debugger {
+    /// `None` where there is no python3.
+    fn holds(pid: i32) -> Option<Debugger> {
+        // PTRACE_SEIZE and PTRACE_INTERRUPT.
+        let script = "import ctypes, os, sys; c = ctypes.CDLL(None); pid = int(sys.argv[1]); \
+                      said = c.ptrace(0x4206, pid, 0, 0) | c.ptrace(0x4207, pid, 0, 0); \
+                      said or os.waitpid(pid, 0); print(said, flush=True); said or os.waitpid(pid, 0)";
+        let mut child = Command::new("python3");
+        let child = child.args(["-c", script, &pid.to_string()]).stdout(std::process::Stdio::piped()).spawn();
+        let mut child = child.ok()?;
+        let mut said = String::new();
+        std::io::BufRead::read_line(&mut std::io::BufReader::new(child.stdout.take().unwrap()), &mut said).unwrap();
+        assert_eq!(said.trim(), "0", "ptrace is refused");
+        Some(Debugger(child))
+    }
+
+    fn end(mut self) {
+        assert!(self.0.wait().unwrap().success());
+    }
+}
+
+#[test]
+fn a_keeper_that_a_debugger_holds_is_killed() {
+    let run = Run::start(&["-n", "1", "--grace", "1", "sleep", "1030"]);
+    run.wait_for("sleep 1030", 1);
+    let Some(debugger) = Debugger::holds(keeper(&run)) else { return };
+    run.signal("TERM");
+    let ended = run.end();
+    debugger.end();
+    assert_eq!(ended.status, Some(143), "{}", ended.err);
+    assert!(ended.err.contains("does not answer and is killed"), "{}", ended.err);
+}
+
+#[test]
+fn a_rank_that_a_debugger_holds_is_named() {
+    let run = Run::start(&["--timeout", "4", "-n", "1", "sleep", "1031"]);
+    let Some(debugger) = Debugger::holds(run.wait_for("sleep 1031", 1)[0]) else { return };
+    let ended = run.end();
+    debugger.end();
+    assert_eq!(ended.status, Some(124), "{}", ended.err);
+    assert!(ended.err.contains("rank 0 held by a debugger, not in MPI_Init yet"), "{}", ended.err);
+}
+
 /// Every user of the machine can read the arguments of every process.
 #[test]
 fn arguments_of_the_keeper_tell_nothing_of_the_job() {

@@ -46,6 +46,22 @@ fn hosts_of_this_machine() {
     }
 }
 
+/// A segment has places for 1024 ranks, and each host has a segment.
+#[test]
+fn a_job_may_be_larger_than_a_host() {
+    let explained = |hosts: &str, ranks: &str| run(&["--host", hosts, "-n", ranks, "--explain", "true"]);
+    let ended = explained("a.invalid:1000,b.invalid:1000", "2000");
+    assert!(ended.status == Some(0) && ended.out.contains("there are 2000 ranks"), "{}{}", ended.out, ended.err);
+    for (hosts, ranks, words) in [
+        ("a.invalid:2000,b.invalid:9", "2000", "2000 ranks would run on a.invalid; a host has at most 1024"),
+        ("localhost:2000", "2000", "2000 ranks together; a host has at most 1024"),
+        ("a.invalid,b.invalid", "1048577", "whole number from 1 to 1048576"),
+    ] {
+        let ended = explained(hosts, ranks);
+        assert!(ended.status == Some(125) && ended.err.contains(words), "{}{}", ended.out, ended.err);
+    }
+}
+
 #[test]
 fn hostfiles() {
     let directory = Directory::new("options-hosts");

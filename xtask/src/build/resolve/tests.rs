@@ -33,7 +33,7 @@ fn catalogue() -> Catalogue {
 }
 
 fn component(name: &str) -> Component {
-    let facts = Facts { bare: true, hosted: name != "btl/ivshmem", exports: Vec::new() };
+    let facts = Facts { bare: true, hosted: name != "btl/ivshmem", exports: Vec::new(), header: None };
     let package = Package { name: name.replace('/', "-"), version: "1.0.0".to_owned(), folder: name.into(), facts };
     let framework = name.split('/').next().unwrap().to_owned();
     Component { name: name.to_owned(), framework, package, outside: false }

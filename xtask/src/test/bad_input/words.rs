@@ -63,7 +63,7 @@ fn findings(session: &mut Session) -> Result<Vec<String>> {
 
 const ALL: &[Words] = &[
     Words { environment: &[], mpirun: Some(&["--npp", "2"]), says: &["no option --npp", "did you mean --np?"] },
-    Words { environment: &[], mpirun: Some(&["-n", "none"]), says: &["-n none", "1 to 1024"] },
+    Words { environment: &[], mpirun: Some(&["-n", "none"]), says: &["-n none", "1 to 1048576"] },
     Words { environment: &[], mpirun: Some(&["--mca", "bttl", "sm"]), says: &["--mca bttl", "did you mean btl?"] },
     Words { environment: &[], mpirun: Some(&["--mca", "btl", "smm"]), says: &["no component smm", "did you mean sm?"] },
     Words { environment: &[], mpirun: Some(&["--mca", "pml", "ob2"]), says: &["--mca pml ob2", "did you mean ob1?"] },

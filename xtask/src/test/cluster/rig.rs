@@ -5,7 +5,7 @@ use super::hosts::{equal, said};
 use crate::cluster::hosts::{Cluster, Life, Manager};
 use crate::failure::{At, Result, fail};
 use crate::shell;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -34,6 +34,11 @@ pub fn verdict(result: Result<()>) -> Verdict {
 /// Compiles the programs.
 pub fn rig(session: &mut Session) -> Result<Rig> {
     let dist = session.library().map_err(fail)?.dist;
+    rig_with(session, &dist)
+}
+
+/// Compiles them with this library, which is not the one that all tests use.
+pub fn rig_with(session: &Session, dist: &Path) -> Result<Rig> {
     let folder = session.scratch().join("cluster");
     shell::folder(&folder)?;
     let compile = |name: &str| -> Result<PathBuf> {
@@ -46,7 +51,7 @@ pub fn rig(session: &mut Session) -> Result<Rig> {
         places: compile("places")?,
         pairs: compile("two_pairs")?,
         log: folder.join("job.log"),
-        dist: dist.clone(),
+        dist: dist.to_path_buf(),
     })
 }
 
@@ -60,6 +65,12 @@ pub fn on_hosts(
     on(session, name, 2, manager, case)
 }
 
+/// As `on_hosts`, with this library.
+pub fn on_two_with(session: &Session, dist: &Path, name: &str, manager: Manager, case: OnTwo) -> Result<()> {
+    let rig = rig_with(session, dist)?;
+    up_and_down(session, name, 2, manager, |cluster| case(&rig, cluster))
+}
+
 /// Runs a case on so many hosts of its own, which are gone afterwards.
 pub fn on(
     session: &mut Session,
@@ -69,9 +80,19 @@ pub fn on(
     case: impl Fn(&Rig, &Cluster) -> Result<()>,
 ) -> Result<()> {
     let rig = rig(session)?;
+    up_and_down(session, name, hosts, manager, |cluster| case(&rig, cluster))
+}
+
+fn up_and_down(
+    session: &Session,
+    name: &str,
+    hosts: u32,
+    manager: Manager,
+    case: impl Fn(&Cluster) -> Result<()>,
+) -> Result<()> {
     let folder = session.scratch().join("cluster").join(name);
     let cluster = Cluster::up(&session.tree, &folder, hosts, manager, Life::OfThisThread)?;
-    let result = case(&rig, &cluster);
+    let result = case(&cluster);
     cluster.down()?;
     result
 }

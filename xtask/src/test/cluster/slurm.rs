@@ -77,7 +77,9 @@ fn killed(rig: &Rig, cluster: &Cluster) -> Result<()> {
 
 /// Each rank would take itself for the only one.
 fn no_pmi(rig: &Rig, cluster: &Cluster) -> Result<()> {
-    for (manager, how) in [("none", "neither --mpi=pmi2 nor"), ("pmix", "--mpi=pmix, which ompi-rs does not speak")] {
+    for (manager, how) in
+        [("none", "neither --mpi=pmi2 nor"), ("pmix", "--mpi=pmix, which only a library with ess/pmix speaks")]
+    {
         let line = ["srun", &format!("--mpi={manager}"), "-N2", "-n2"].map(str::to_owned);
         let ended = run(rig, cluster.command("head", &line)?.arg(&rig.places))?;
         if ended.status.is_none() || ended.ended_with(0) {

@@ -21,7 +21,7 @@ fn counted(session: &mut Session) -> Result<Verdict> {
     let dist = session.library().map_err(fail)?.dist;
     let source = session.tree.root.join("benches/fortran/instructions.f90");
     let folder = session.scratch().join("fortran/instructions");
-    let counts = count_in(&dist, ("mpifort", &source), 1, &folder)?;
+    let counts = count_in(&dist, (&["mpifort", "-fno-inline"], &source), &["-n", "1"], &folder)?;
     let typical = |name: &str| {
         counts.get(name).map(|count| count.typical).ok_or_else(|| fail(format!("callgrind counted no call of {name}")))
     };

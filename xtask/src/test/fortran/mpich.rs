@@ -6,7 +6,7 @@
 use super::wrapper::{ABSENT, wrapper};
 use crate::failure::{At, Result, fail};
 use crate::shell;
-use crate::test::debian::DebianSource;
+use crate::test::debian::MPICH;
 use crate::test::programs::{launch, own_choice};
 use crate::test::{Session, Verdict};
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ pub fn cases(session: &mut Session) {
             if shell::which("gfortran").is_none() {
                 return Verdict::Skipped(ABSENT.to_owned());
             }
-            match SOURCE.unpacked(&session.tree.target) {
+            match MPICH.unpacked(&session.tree.target) {
                 Ok(source) => {
                     Suite { tests: source.join("test/mpi"), interface }.run(session, util).unwrap_or_else(Verdict::from)
                 }
@@ -163,13 +163,6 @@ impl Suite {
 fn source(folder: &Path, name: &str) -> Option<PathBuf> {
     ["f", "f90"].iter().map(|end| folder.join(format!("{name}.{end}"))).find(|path| path.is_file())
 }
-
-const SOURCE: DebianSource = DebianSource {
-    package: "mpich",
-    archive: "mpich_4.0.2.orig.tar.xz",
-    sha256: "b27039f964afeb6b8a3e009c56b441cbe368c26d6d6476ad3bb7190996875860",
-    folder: "mpich-4.0.2",
-};
 
 /// Programs that ask for something else than MPI 5.0, and why.
 const LEFT_OUT: &[(&str, &str)] = &[

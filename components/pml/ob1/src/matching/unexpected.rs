@@ -1,7 +1,7 @@
 //! Unexpected messages.
 
 use super::{ANY, Index, Matcher, NONE, Tag, Unexpected, WALKED};
-use crate::counters::{UNEXPECTED, WERE_UNEXPECTED};
+use crate::counters::{UNEXPECTED, WERE_UNEXPECTED, count_compared};
 
 impl<P, U> Matcher<P, U> {
     /// Whether there is memory for one more.
@@ -68,20 +68,24 @@ impl<P, U> Matcher<P, U> {
     pub(super) fn find_unexpected(&mut self, list: u32, tag: Tag) -> Option<u32> {
         let first = self.first_unexpected(list);
         if tag == Tag::ANY {
+            count_compared(usize::from(first != NONE));
             return (first != NONE).then_some(first);
         }
         if !self.index_of(list).has(list) {
             let mut number = first;
-            for _ in 0..WALKED {
+            for before in 0..WALKED {
                 if number == NONE {
+                    count_compared(before);
                     return None;
                 }
                 let entry = self.unexpected.get(number);
                 if tag.takes(entry.tag) {
+                    count_compared(before + 1);
                     return Some(number);
                 }
                 number = if list == ANY { entry.next_arrival } else { entry.next };
             }
+            count_compared(WALKED);
             self.index_unexpected(list);
         }
         self.index_of(list).first(list, tag)

@@ -1,7 +1,7 @@
 //! The fast path: the user's runs straight to and from a transport's queue.
 
 use super::{Direct, send};
-use crate::raw::{Contiguous, peer_table};
+use crate::raw::{Contiguous, counted, peer_table};
 use crate::recv;
 use crate::recv::requestless;
 use ompi_core::comm::Communicator;
@@ -28,11 +28,7 @@ impl<const COUNTS: bool> FastPath for Direct<COUNTS> {
     #[inline(always)]
     unsafe fn send_eager(at: *const u8, bytes: usize, dest: i32, tag: i32, comm: &Communicator) -> bool {
         // SAFETY: the caller's promise.
-        let is_sent = unsafe { send::push_eager(at, bytes, dest, tag, user(comm)) };
-        if COUNTS && is_sent {
-            count_sent(comm, dest, tag, bytes);
-        }
-        is_sent
+        unsafe { send::push_eager::<COUNTS>(at, bytes, dest, tag, user(comm)) }
     }
 
     #[inline(always)]
@@ -41,13 +37,10 @@ impl<const COUNTS: bool> FastPath for Direct<COUNTS> {
             return Taken::NotInline;
         }
         // SAFETY: the caller's promise.
-        if !unsafe { send::push_inline(at, bytes, dest, tag, user(comm)) } {
-            return Taken::No;
+        match unsafe { send::push_inline::<COUNTS>(at, bytes, dest, tag, user(comm)) } {
+            true => Taken::Yes,
+            false => Taken::No,
         }
-        if COUNTS {
-            count_sent(comm, dest, tag, bytes);
-        }
-        Taken::Yes
     }
 
     #[inline(always)]
@@ -65,17 +58,17 @@ impl<const COUNTS: bool> FastPath for Direct<COUNTS> {
         if payload.len() > INLINE_BYTES {
             let fifo_pair = found.leave()?;
             if COUNTS {
-                count_received(comm, got.source, got.tag, payload.len());
+                count_received(comm, source, payload.len());
             }
             // SAFETY: writable by the caller's promise, and not shorter than the payload, which is the FIFO pair's next.
             return Some(unsafe { take_eager(at, payload, fifo_pair, status, got.source, got.tag) });
         }
         // SAFETY: as above.
         unsafe { copy_small(at, payload.as_ptr(), payload.len()) };
-        found.take();
         if COUNTS {
-            count_received(comm, got.source, got.tag, payload.len());
+            count_received(comm, source, payload.len());
         }
+        found.take();
         got.write_to(status);
         Some(Done::YES)
     }
@@ -97,10 +90,10 @@ impl<const COUNTS: bool> FastPath for Direct<COUNTS> {
             // SAFETY: as above.
             unsafe { copy_small(at, payload.as_ptr(), payload.len()) };
         }
-        found.take();
         if COUNTS {
-            count_received(comm, got.source, got.tag, payload.len());
+            count_received(comm, source, payload.len());
         }
+        found.take();
         got.write_to(status);
         true
     }
@@ -135,18 +128,11 @@ unsafe fn take_eager(
     Done::YES
 }
 
-// After the message has left: the receiver does not wait for it.
+// While no other thread can take a message.
 #[inline(always)]
-fn count_sent(comm: &Communicator, dest: i32, tag: i32, bytes: usize) {
-    if let Some(traffic) = peer_table(comm).traffic() {
-        traffic.sent_inline(dest, tag, bytes);
-    }
-}
-
-#[inline(always)]
-fn count_received(comm: &Communicator, source: i32, tag: i32, bytes: usize) {
-    if let Some(traffic) = peer_table(comm).traffic() {
-        traffic.received_inline(source, tag, bytes);
+fn count_received(comm: &Communicator, source: i32, bytes: usize) {
+    if let Some(peer) = counted(peer_table(comm), source) {
+        peer.received(bytes);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::peers::table::{PeerTable, Route};
 use crate::protocol::flow_control;
-use crate::raw::{BorrowedBuffer, UserBuffer, peer_table};
+use crate::raw::{BorrowedBuffer, UserBuffer, counted, peer_table};
 use crate::{send, wire};
 use ompi_core::data::Data;
 use ompi_core::error::Result;
@@ -11,17 +11,24 @@ use ompi_core::request::{self, Request};
 use ompi_core::status::PROC_NULL;
 use opal_core::progress;
 use opal_core::queue::fifo::INLINE_BYTES;
+use opal_core::queue::fifo_pair::Pushed;
 use opal_core::sync::Ordering;
 
 /// The fast path: pushes one run to the FIFO pair of a transport that gives its queues away. It calls nothing, so that the
-/// caller saves no register; `false`: nothing was done. At most [`INLINE_BYTES`] bytes.
+/// caller saves no register; `false`: nothing was done. At most [`INLINE_BYTES`] bytes. `COUNTS` as of [`super::Direct`].
 ///
 /// # Safety
 /// `at` is readable for `bytes`.
 #[inline(always)]
-pub unsafe fn push_inline(at: *const u8, bytes: usize, dest: i32, tag: i32, context: MatchContext<'_>) -> bool {
+pub unsafe fn push_inline<const COUNTS: bool>(
+    at: *const u8,
+    bytes: usize,
+    dest: i32,
+    tag: i32,
+    context: MatchContext<'_>,
+) -> bool {
     // SAFETY: the caller's promise.
-    unsafe { push_to(peer_table(context.comm), at, bytes, dest, tag, context.collective) }
+    unsafe { push_to::<COUNTS>(peer_table(context.comm), at, bytes, dest, tag, context.collective) }
 }
 
 /// The same for data of any datatype. Messages that are counted do not go this way.
@@ -35,13 +42,20 @@ pub unsafe fn push_inline_data(data: &Data<'_>, dest: i32, tag: i32, mode: Mode,
         return false;
     }
     // SAFETY: the caller's promise.
-    data.contiguous().is_some_and(|at| unsafe { push_to(peers, at, bytes, dest, tag, context.collective) })
+    data.contiguous().is_some_and(|at| unsafe { push_to::<false>(peers, at, bytes, dest, tag, context.collective) })
 }
 
 /// # Safety
 /// As [`push_inline`].
 #[inline(always)]
-unsafe fn push_to(peers: &PeerTable, at: *const u8, bytes: usize, dest: i32, tag: i32, collective: bool) -> bool {
+unsafe fn push_to<const COUNTS: bool>(
+    peers: &PeerTable,
+    at: *const u8,
+    bytes: usize,
+    dest: i32,
+    tag: i32,
+    collective: bool,
+) -> bool {
     let Some(route) = peers.get(dest) else { return false };
     let endpoint = route.endpoint;
     let Some(fifo_pair) = endpoint.fifo_pair else { return false };
@@ -51,7 +65,11 @@ unsafe fn push_to(peers: &PeerTable, at: *const u8, bytes: usize, dest: i32, tag
     }
     let immediate = wire::envelope(route.context_bits | u64::from(collective), tag);
     // SAFETY: the caller's promise.
-    endpoint.is_sent(unsafe { fifo_pair.push(wire::EAGER, immediate, at, bytes) })
+    let pushed = unsafe { fifo_pair.push(wire::EAGER, immediate, at, bytes) };
+    if COUNTS {
+        count_pushed(peers, dest, bytes, pushed);
+    }
+    endpoint.is_sent(pushed)
 }
 
 /// As [`push_inline`] for an eager message of any length, and with all that a blocking send does.
@@ -59,8 +77,15 @@ unsafe fn push_to(peers: &PeerTable, at: *const u8, bytes: usize, dest: i32, tag
 /// # Safety
 /// `at` is readable for `bytes`.
 #[inline(always)]
-pub unsafe fn push_eager(at: *const u8, bytes: usize, dest: i32, tag: i32, context: MatchContext<'_>) -> bool {
-    let Some(route) = peer_table(context.comm).get(dest) else { return false };
+pub unsafe fn push_eager<const COUNTS: bool>(
+    at: *const u8,
+    bytes: usize,
+    dest: i32,
+    tag: i32,
+    context: MatchContext<'_>,
+) -> bool {
+    let peers = peer_table(context.comm);
+    let Some(route) = peers.get(dest) else { return false };
     let endpoint = route.endpoint;
     let Some(fifo_pair) = endpoint.fifo_pair else { return false };
     // Acquire pairs with the Release where packets leave the queue.
@@ -69,7 +94,21 @@ pub unsafe fn push_eager(at: *const u8, bytes: usize, dest: i32, tag: i32, conte
     }
     let immediate = wire::envelope(route.context_bits | u64::from(context.collective), tag);
     // SAFETY: the caller's promise.
-    endpoint.is_sent(unsafe { fifo_pair.push_run(wire::EAGER, immediate, at, bytes) })
+    let pushed = unsafe { fifo_pair.push_run(wire::EAGER, immediate, at, bytes) };
+    if COUNTS {
+        count_pushed(peers, dest, bytes, pushed);
+    }
+    endpoint.is_sent(pushed)
+}
+
+// After the message has left: the receiver does not wait for it. Before a sleeper is woken: nothing is kept over that call.
+#[inline(always)]
+fn count_pushed(peers: &PeerTable, dest: i32, bytes: usize, pushed: Pushed) {
+    if pushed != Pushed::No
+        && let Some(peer) = counted(peers, dest)
+    {
+        peer.sent(bytes);
+    }
 }
 
 /// Counts a send, if a tool wants it. One that then fails is counted, too.

@@ -6,6 +6,7 @@ use crate::peers::rail::Rails;
 use crate::requirement;
 use crate::wire;
 use alloc::boxed::Box;
+use alloc::vec::Vec;
 use ompi_core::error::{Class, Fault, Result};
 use ompi_core::framework::bml::{self, Path};
 use ompi_core::{addresses, process};
@@ -172,7 +173,7 @@ impl Endpoint {
     /// The error of a call that needs the process after it was lost.
     #[cold]
     pub fn fault(&self) -> Fault {
-        let reason = alloc::format!("the connection to rank {} in MPI_COMM_WORLD was lost", self.process);
+        let reason = alloc::format!("the connection to {} was lost", process::get(self.process).described());
         Fault::new(Class::ProcAborted).because(reason)
     }
 }
@@ -186,12 +187,16 @@ pub fn any_dead() -> bool {
 }
 
 static ENDPOINTS: Once<Box<[Once<Endpoint>]>> = Once::new();
+// Of processes of other jobs, in the order of their indices.
+static BEYOND_JOB: ConditionalLock<Vec<Option<&'static Endpoint>>> = ConditionalLock::new(Vec::new());
 static CONNECTING: ConditionalLock<()> = ConditionalLock::new(());
 
 /// The endpoint of a process, connected at first use.
 pub fn to(process: u32) -> Result<&'static Endpoint> {
     let endpoints = ENDPOINTS.call_once(|| (0..process::count()).map(|_| Once::new()).collect());
-    let place = &endpoints[process as usize];
+    let Some(place) = endpoints.get(process as usize) else {
+        return to_beyond_job(process, endpoints.len());
+    };
     if let Some(endpoint) = place.get() {
         return Ok(endpoint);
     }
@@ -204,10 +209,37 @@ pub fn to(process: u32) -> Result<&'static Endpoint> {
     Ok(place.call_once(|| endpoint))
 }
 
+/// As [`to`] for a process of another job, of which `own` processes are before it in the table.
+#[cold]
+#[inline(never)]
+fn to_beyond_job(process: u32, own: usize) -> Result<&'static Endpoint> {
+    let _connecting = CONNECTING.lock();
+    if let Some(endpoint) = existing_beyond_job(process, own) {
+        return Ok(endpoint);
+    }
+    let endpoint: &'static Endpoint = Box::leak(Box::new(connect(process)?));
+    let (mut beyond, place) = (BEYOND_JOB.lock(), process as usize - own);
+    if beyond.len() <= place {
+        beyond.resize(place + 1, None);
+    }
+    beyond[place] = Some(endpoint);
+    Ok(endpoint)
+}
+
+#[cold]
+#[inline(never)]
+fn existing_beyond_job(process: u32, own: usize) -> Option<&'static Endpoint> {
+    BEYOND_JOB.lock().get((process as usize).checked_sub(own)?).copied().flatten()
+}
+
 /// The endpoint of a process that is connected.
 #[inline(always)]
 pub fn existing(process: u32) -> Option<&'static Endpoint> {
-    ENDPOINTS.get()?.get(process as usize)?.get()
+    let endpoints = ENDPOINTS.get()?;
+    match endpoints.get(process as usize) {
+        Some(place) => place.get(),
+        None => existing_beyond_job(process, endpoints.len()),
+    }
 }
 
 fn connect(process: u32) -> Result<Endpoint> {
@@ -222,7 +254,7 @@ fn connect(process: u32) -> Result<Endpoint> {
             );
         };
         message!(
-            "btl/{name}, the best transport to rank {process}, {lack} by pml/ob1; leave it out with `--mca btl ^{name}`"
+            "btl/{name}, the best transport to process {process}, {lack} by pml/ob1; leave it out with `--mca btl ^{name}`"
         );
         let reason = alloc::format!("btl/{name} {lack} by pml/ob1");
         return Err(Fault::new(Class::Intern).because(reason));

@@ -7,8 +7,8 @@ use alloc::boxed::Box;
 use alloc::sync::Arc;
 use ompi_core::comm::Communicator;
 use ompi_core::error::Result;
-use ompi_core::framework::pml::Traffic;
-use opal_core::sync::Once;
+use ompi_core::framework::pml::{PeerTraffic, Traffic};
+use opal_core::sync::{AtomicPtr, Once, Ordering};
 
 /// The peers of a communicator; what its `pml` pointer points to. It does not change, but for
 /// the counting of messages.
@@ -16,6 +16,8 @@ pub struct PeerTable {
     routes: Box<[Route]>,
     any_source: AnySource,
     traffic: Once<Arc<Traffic>>,
+    /// Null, or the first of as many as there are routes, in `traffic`: for [`crate::raw::counted`].
+    pub counts: AtomicPtr<PeerTraffic>,
 }
 
 /// One peer of a communicator.
@@ -40,7 +42,7 @@ impl PeerTable {
     /// Of these peers, of which this process may be one.
     pub fn of(routes: Box<[Route]>, own: Option<u32>) -> PeerTable {
         let any_source = AnySource::new(routes.iter().map(|route| route.endpoint), own);
-        PeerTable { routes, any_source, traffic: Once::new() }
+        PeerTable { routes, any_source, traffic: Once::new(), counts: AtomicPtr::default() }
     }
 
     /// The peer of a rank; `None` if it is no rank.
@@ -55,17 +57,25 @@ impl PeerTable {
         &self.routes[rank as usize]
     }
 
-    /// What counts the user's messages: made when a tool asks for it.
-    pub fn count(&self) -> Arc<Traffic> {
-        self.traffic
-            .call_once(|| Arc::new(Traffic::new(self.routes.iter().map(|route| route.endpoint.process).collect())))
-            .clone()
+    /// What counts the user's messages on the communicator of this number: made when a tool asks for it.
+    pub fn count(&self, context: u32) -> Arc<Traffic> {
+        let processes = || self.routes.iter().map(|route| route.endpoint.process).collect();
+        let traffic = self.traffic.call_once(|| Arc::new(Traffic::new(context, processes())));
+        // Release pairs with the Acquire in `raw::counted`.
+        self.counts.store(traffic.by_rank().as_ptr().cast_mut(), Ordering::Release);
+        traffic.clone()
     }
 
     /// What counts the user's messages, if a tool asked for it.
     #[inline(always)]
     pub fn traffic(&self) -> Option<&Traffic> {
         self.traffic.get().map(|traffic| &**traffic)
+    }
+
+    /// How many peers there are.
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.routes.len()
     }
 
     /// All peers, for receives from MPI_ANY_SOURCE.

@@ -147,7 +147,8 @@ impl State {
             self.out_of_memory(process);
         }
         if !envelope.collective {
-            pml::tell_unexpected(Happened::Unexpected, process, envelope.tag, message.body.bytes());
+            let Envelope { context, tag, .. } = envelope;
+            pml::tell_unexpected(Happened::Unexpected, context, process, tag, message.body.bytes());
         }
         matcher.enqueue(source, envelope.tag, message);
     }

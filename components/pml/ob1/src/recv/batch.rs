@@ -5,6 +5,7 @@ use crate::context::Receive;
 use crate::matching::PostedList;
 use crate::state::STATE;
 use crate::wire::{self, Envelope};
+use ompi_core::framework::pml;
 use ompi_core::request;
 use ompi_core::status::Status;
 use opal_core::framework::btl::{self, Drained, PeekResult};
@@ -15,6 +16,11 @@ use opal_core::queue::fifo_pair::FifoPair;
 /// For transports that give their queues away.
 pub fn fifo_pair(fifo_pair: &FifoPair, process: u32) -> Drained {
     btl::drain_with(fifo_pair, process, |consumer, next, left| take_small(process, consumer, next, left))
+}
+
+/// The same where the user's messages are counted on some communicator.
+pub fn counting_fifo_pair(fifo_pair: &FifoPair, process: u32) -> Drained {
+    btl::drain_with(fifo_pair, process, |consumer, next, left| take_counted(process, consumer, next, left))
 }
 
 /// Takes nearly every small message: one that goes to the first receive posted for its source. Nothing is called for it;
@@ -43,6 +49,35 @@ fn take_small(process: u32, consumer: &mut Consumer, mut next: Peeked, left: &mu
                 Ok(Some(following)) => next = following,
                 none => return none,
             }
+        }
+    }
+    Ok(Some(next))
+}
+
+/// One message likewise, counted; unless somebody wants to hear of each.
+#[inline(always)]
+fn take_counted(process: u32, consumer: &mut Consumer, mut next: Peeked, left: &mut usize) -> PeekResult {
+    let Some(mut state) = STATE.lock_alone() else { return Ok(Some(next)) };
+    while next.kind() == wire::EAGER && !pml::is_observed() {
+        let Envelope { context, collective, .. } = Envelope::of(next.immediate);
+        let found = state.context(context).and_then(|context| context.any_identity_matcher(process, collective));
+        let Some((matcher, counted)) = found else { break };
+        let Some(mut list) = matcher.posted_list(process) else { break };
+        if !is_handed_over(&mut list, process, next.immediate, next.payload()) {
+            break;
+        }
+        if let Some(counted) = counted {
+            counted.received(next.payload().len());
+        }
+        consumer.advance();
+        *left -= 1;
+        if *left == 0 {
+            return Ok(None);
+        }
+        consumer.fetch_ahead();
+        match consumer.peek() {
+            Ok(Some(following)) => next = following,
+            none => return none,
         }
     }
     Ok(Some(next))

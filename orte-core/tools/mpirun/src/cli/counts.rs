@@ -10,6 +10,7 @@ use crate::rankfile::{self, RankLine};
 use crate::refusal::Refusal;
 use crate::topology::Topology;
 use orte_core::allocation::ResourceManager;
+use orte_core::oob::compact::JOB_MAX;
 use orte_core::rmaps::{self, Policy, Room};
 use orte_core::segment::layout::RANKS_MAX;
 use std::path::PathBuf;
@@ -85,13 +86,27 @@ impl Counts {
         let rooms: Vec<Room> = self.hosts.iter().map(|host| host.room).collect();
         let map = match (&self.hosts[..], &self.order) {
             // [`Counts::check`] was there.
-            (_, Some(order)) => return Ok(order[..total as usize].to_vec()),
+            (_, Some(order)) => return self.fitting(order[..total as usize].to_vec()),
             // On one host the number of ranks on each was looked at already.
             ([one], _) if one.room.most.is_none() => vec![0; total as usize],
             _ => rmaps::map(&rooms, total, self.policy, self.only_slots)
                 .map_err(|why| Refusal::usage(format!("{why}; --host and --hostfile say how many slots there are")))?,
         };
-        Ok(self.counted_by_node.map_or(map.clone(), |by_node| rmaps::count(&map, by_node)))
+        self.fitting(self.counted_by_node.map_or(map.clone(), |by_node| rmaps::count(&map, by_node)))
+    }
+
+    /// The map, unless a host has more ranks than one segment can hold.
+    fn fitting(&self, map: Vec<u32>) -> Result<Vec<u32>, Refusal> {
+        let mut ranks = vec![0u32; self.hosts.len()];
+        map.iter().for_each(|host| ranks[*host as usize] += 1);
+        match self.hosts.iter().zip(ranks).find(|(_, ranks)| *ranks > RANKS_MAX) {
+            None => Ok(map),
+            Some((host, ranks)) => Err(Refusal::usage(format!(
+                "{ranks} ranks would run on {}; a host has at most {RANKS_MAX}: name more hosts, or spread the ranks with \
+                 --map-by node",
+                host.name
+            ))),
+        }
     }
 
     /// What was decided and why, a sentence each.
@@ -128,9 +143,10 @@ impl Counts {
     /// The ranks of all programs, unless these are too many.
     pub fn check(&self, apps: &[App]) -> Result<u32, Refusal> {
         let total: u64 = apps.iter().map(|app| u64::from(app.ranks)).sum();
-        if total > u64::from(RANKS_MAX) {
+        let (most, whose) = if self.hosts.len() > 1 { (JOB_MAX, "a job") } else { (RANKS_MAX, "a host") };
+        if total > u64::from(most) {
             return Err(Refusal::usage(format!(
-                "the programs have {total} ranks together; a job has at most {RANKS_MAX}"
+                "the programs have {total} ranks together; {whose} has at most {most}"
             )));
         }
         match &self.most {

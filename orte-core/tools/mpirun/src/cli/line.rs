@@ -8,7 +8,7 @@ use super::split::{self, Part};
 use super::{foreign, option_files, values};
 use crate::refusal::{self, Refusal};
 use crate::status;
-use orte_core::segment::layout::RANKS_MAX;
+use orte_core::oob::compact::JOB_MAX;
 use std::ffi::OsString;
 
 /// The words of a command line and of the files that it names.
@@ -89,7 +89,7 @@ impl Line {
             let ranks = match own.np.as_deref() {
                 Some(text) => values::ranks(text)?,
                 None if self.parts.len() > 1 => 1,
-                None => counts.default.clamp(1, RANKS_MAX),
+                None => counts.default.clamp(1, JOB_MAX),
             };
             let environment = Environment::new(whole, &own, notes)?;
             Ok(App { ranks, wdir: own.wdir, path: own.path, environment, command: part.command.clone() })

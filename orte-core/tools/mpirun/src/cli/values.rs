@@ -1,7 +1,7 @@
 //! Values of options.
 
 use crate::refusal::Refusal;
-use orte_core::segment::layout::RANKS_MAX;
+use orte_core::oob::compact::JOB_MAX;
 
 /// Who gets standard input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,8 +17,8 @@ pub enum Stdin {
 /// A number of ranks.
 pub fn ranks(text: &str) -> Result<u32, Refusal> {
     match text.trim().parse::<u32>() {
-        Ok(count) if (1..=RANKS_MAX).contains(&count) => Ok(count),
-        _ => Err(Refusal::usage(format!("-n {text}: the number of ranks is a whole number from 1 to {RANKS_MAX}"))),
+        Ok(count) if (1..=JOB_MAX).contains(&count) => Ok(count),
+        _ => Err(Refusal::usage(format!("-n {text}: the number of ranks is a whole number from 1 to {JOB_MAX}"))),
     }
 }
 

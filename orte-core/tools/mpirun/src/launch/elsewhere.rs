@@ -131,6 +131,7 @@ impl Running {
                 self.known.doing[rank as usize] = Some(Doing { text, awaits, functions });
                 self.look_at_inquiry();
             }
+            Frame::Told(rank, age_ns, words) => self.known.told[rank as usize] = Some((age_ns, words)),
             Frame::Say(line) => say(&format!("{}: {line}", self.job.names[node as usize])),
             Frame::Modex(bytes) => {
                 let from = modex::Neighbor::Child(node);
@@ -178,9 +179,7 @@ impl Running {
     }
 
     fn look_whether_over(&mut self) {
-        if !self.alive.contains(&true) {
-            self.finish();
-        }
+        self.finish_if_all_ended();
         self.look_whether_gone();
     }
 
@@ -289,6 +288,7 @@ fn rank_of(frame: &Frame) -> Option<u32> {
         | Frame::Aborted(rank, ..)
         | Frame::Output(rank, ..)
         | Frame::Waits(rank, ..)
+        | Frame::Told(rank, ..)
         | Frame::Doing(rank, ..) => Some(*rank),
         Frame::Ended(end) => Some(end.rank),
         _ => None,

@@ -38,9 +38,7 @@ impl Running {
             }
             _ => {}
         }
-        if !self.alive.contains(&true) {
-            self.finish();
-        }
+        self.finish_if_all_ended();
     }
 
     /// Ends the job for this reason: asks the remaining ranks first.
@@ -54,6 +52,7 @@ impl Running {
         let Some(cause) = &self.cause else { return };
         let signal = cause.signal() as u32;
         self.measures.running = self.others(cause);
+        self.universe.end_jobs();
         let grace = self.grace(cause);
         self.phase = Phase::Ending(Instant::now() + grace);
         if let (Cause::Interrupted(signal), false) = (cause, self.job.quiet) {
@@ -190,15 +189,16 @@ impl Running {
         }
     }
 
-    pub(super) fn conclude(self) -> Result<u8, Refusal> {
-        if let Some(refusal) = self.refusal {
-            return Err(refusal);
+    pub(super) fn conclude(mut self) -> Result<u8, Refusal> {
+        if let Some(refusal) = self.refusal.take() {
+            return Err(self.universe.told(refusal));
         }
         self.hint_at_other_mpi();
+        self.say_told();
         let lost = if self.streams.has_lost() { refusal::OWN } else { 0 };
         let Some(cause) = &self.cause else { return Ok(lost) };
         let pid = |rank: u32| self.pids.get(rank as usize).copied().flatten();
-        if !self.job.quiet {
+        if !self.job.quiet && !matches!(cause, Cause::RootGone) {
             let host = |rank: u32| self.job.names[self.node_of(rank) as usize].clone();
             opal_core::sys::write_stderr(report::block(cause, &self.also, pid, host, self.measures).as_bytes());
         }

@@ -18,6 +18,8 @@ pub struct Known {
     pub lost_peer: Vec<bool>,
     /// Since when, how long, and when that was said.
     pub waits: Vec<Option<(u64, u64, Instant)>>,
+    /// What each rank that ended had counted, and how long before its end that was, in ns. Of all hosts.
+    pub told: Vec<Option<(u64, String)>>,
     /// What daemons have answered.
     pub doing: Vec<Option<Doing>>,
     /// Who asked by `--status` what the ranks do.
@@ -35,6 +37,7 @@ impl Known {
             aborted: vec![None; ranks],
             lost_peer: vec![false; ranks],
             waits: vec![None; ranks],
+            told: vec![None; ranks],
             doing: vec![None; ranks],
             askers: Vec::new(),
             owed: vec![0; count],

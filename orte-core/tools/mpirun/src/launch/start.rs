@@ -14,6 +14,7 @@ use crate::report::Measures;
 use crate::stdin::Fan;
 use crate::stdio::Streams;
 use crate::there::There;
+use crate::universe::Universe;
 use crate::{preload, prepare, raw, signals, tree};
 use orte_core::modex::JobMap;
 use orte_core::oob::handshake::{job_of, secret_of_ranks};
@@ -23,7 +24,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::time::{Duration, Instant};
 
 impl Running {
-    pub(super) fn start(job: Job, apps: Vec<Executable>) -> Result<Running, Refusal> {
+    pub(super) fn start(job: Job, apps: Vec<Executable>, universe: Universe) -> Result<Running, Refusal> {
         let failed = |error: &dyn std::fmt::Display| Refusal::system("starting the keeper process", error);
         let pty = pty::wanted(&job)?;
         let ranks = job.ranks();
@@ -37,7 +38,7 @@ impl Running {
         raw::defer(&[libc::SIGXFSZ]).map_err(|error| failed(&error))?;
         let is_alone = job.names.len() == 1;
         let secret = secret(is_alone)?;
-        let variables = variables(&job, pty.is_some());
+        let variables = variables(&job, pty.is_some(), &universe);
         // Logins take longest, so they begin first.
         let there = match is_alone {
             true => None,
@@ -84,6 +85,7 @@ impl Running {
             here,
             there,
             modex,
+            universe,
             signals,
             deadline,
             has_spoken: false,
@@ -103,8 +105,9 @@ fn secret(is_alone: bool) -> Result<Secret, Refusal> {
 }
 
 /// The variables of the keeper and of the daemons beyond those that mpirun has itself.
-fn variables(job: &Job, has_pty: bool) -> Vec<(OsString, OsString)> {
+fn variables(job: &Job, has_pty: bool, universe: &Universe) -> Vec<(OsString, OsString)> {
     let mut variables = prepare::environment(job);
+    variables.extend(universe.variables());
     if has_pty && !pty::is_seen(&job.output) {
         variables.extend(pty::PLAIN.map(|(name, value)| (name.into(), value.into())));
     }

@@ -1,0 +1,284 @@
+//! The module: its capabilities, how peers connect, and the calls of `framework::btl`.
+#![allow(unsafe_code)] // the unsafe methods of the framework's trait
+
+use crate::board::Board;
+use crate::board_file::BoardFile;
+use crate::claim;
+use crate::endpoint::{Cell, PeerEndpoint};
+use crate::own_board::Own;
+use crate::raw::Mapping;
+use crate::wire::{self, Address};
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+use opal_core::framework::btl::{self, AmId, Caps, Endpoint, Full, Peer, ProcessName, RxMessage};
+use opal_core::framework::memcpy;
+use opal_core::queue::fifo;
+use opal_core::queue::fifo_pair::FifoPair;
+use opal_core::sync::{AtomicBool, AtomicU64, AtomicUsize, ConditionalLock, Mutex, Once, Ordering};
+use opal_core::{Error, Result, message, sys, wait};
+
+/// The one module. An endpoint's number is its place in the list.
+pub struct Xsm {
+    own: Once<core::result::Result<Own, String>>,
+    endpoints: ConditionalLock<Vec<&'static PeerEndpoint>>,
+    // How many of them are in use: none is the usual case.
+    connected: AtomicUsize,
+    // A queue to some peer was found broken; the next poll reports it.
+    broken: AtomicBool,
+    // Addresses that new cells and headers may have.
+    abandoned: Mutex<[Vec<Mapping>; 2]>,
+    has_waker: AtomicBool,
+}
+
+impl Xsm {
+    /// Without a board.
+    pub const fn new() -> Xsm {
+        Xsm {
+            own: Once::new(),
+            endpoints: ConditionalLock::new(Vec::new()),
+            connected: AtomicUsize::new(0),
+            broken: AtomicBool::new(false),
+            abandoned: Mutex::new([const { Vec::new() }; 2]),
+            has_waker: AtomicBool::new(false),
+        }
+    }
+
+    /// This process's board, made at the first call.
+    fn own(&self, name: ProcessName) -> Option<&Own> {
+        let own = self.own.call_once(|| {
+            // Before the first store to a peer, see `opal_core::wait`.
+            let registered = sys::register_membarrier();
+            wait::add_sender(registered);
+            Own::new(name, registered)
+        });
+        own.as_ref().inspect_err(|why| message!("btl/xsm: this process cannot be reached from other jobs: {why}")).ok()
+    }
+
+    fn connect(&self, peer: &Peer<'_>) -> Result<Option<Endpoint>> {
+        if peer.is_self || !peer.same_node || peer.address.is_empty() {
+            return Ok(None);
+        }
+        let address = checked_address(peer)?;
+        // Its own address was asked for before it was told to anybody.
+        let own = self.own.get().and_then(|own| own.as_ref().ok()).ok_or(Error::NotFound)?;
+        own.sweep();
+        let said = |why: String| {
+            message!("btl/xsm: process {} cannot be reached: {why}", peer.index);
+            Error::Unreachable
+        };
+        let endpoint = self.meet(own, &address, peer.index).map_err(said)?;
+        wait::add_sender(address.registered);
+        self.wait_for_others(own);
+        let mut endpoints = self.endpoints.lock();
+        endpoints.push(Box::leak(Box::new(endpoint)));
+        self.connected.fetch_add(1, Ordering::Relaxed);
+        Ok(Some(Endpoint(endpoints.len() as u32 - 1)))
+    }
+
+    fn meet(&self, own: &Own, address: &Address, index: u32) -> core::result::Result<PeerEndpoint, String> {
+        let file = BoardFile::open(&address.place)?;
+        let board = Board { header: file.map(0, wire::HEADER_BYTES, self.abandoned.lock()[1].pop())? };
+        // The lower name is the host.
+        let (host, guest, host_file, side) = match own.name < address.name {
+            true => (own.board, address.name, &own.file, 0),
+            false => (board, own.name, &file, 1),
+        };
+        let number = claim::cell(&host, guest)
+            .ok_or_else(|| alloc::format!("{} processes of other jobs are connected already", wire::CELLS))?;
+        let mapping = host_file.map(wire::cell(number), wire::CELL_BYTES, self.abandoned.lock()[0].pop())?;
+        Ok(PeerEndpoint::new(Cell { mapping, host, number, side }, board, index))
+    }
+
+    /// Sleeps so that those of other jobs can wake this process, too.
+    fn wait_for_others(&self, own: &Own) {
+        if !self.has_waker.swap(true, Ordering::Relaxed) && !wait::add_waker(Box::leak(Box::new(own.board))) {
+            // The peers of the own job wake this process by memory that those of other jobs do not have.
+            wait::shorten_sleeps();
+        }
+    }
+
+    fn endpoint(&self, endpoint: Endpoint) -> Option<&'static PeerEndpoint> {
+        self.endpoints.lock().get(endpoint.0 as usize).copied()
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn report_broken(&self) {
+        self.broken.store(false, Ordering::Relaxed);
+        let broken: Vec<&PeerEndpoint> = {
+            let endpoints = self.endpoints.lock();
+            endpoints.iter().copied().filter(|one| one.fifo_pair().is_closed() && !one.is_removed()).collect()
+        };
+        for endpoint in broken {
+            if endpoint.remove().is_some() {
+                self.connected.fetch_sub(1, Ordering::Relaxed);
+                btl::failed(endpoint.peer);
+            }
+        }
+    }
+}
+
+impl btl::Module for Xsm {
+    fn caps(&self) -> &Caps {
+        &CAPS
+    }
+
+    /// Processes of the own job do not use it.
+    fn address(&self) -> Vec<u8> {
+        Vec::new()
+    }
+
+    fn address_beyond_job(&self, name: ProcessName) -> Vec<u8> {
+        let Some(own) = self.own(name) else { return Vec::new() };
+        Address { registered: own.registered, place: own.file.place, name }.to_bytes()
+    }
+
+    fn add_peer(&self, peer: Peer<'_>) -> Result<Option<Endpoint>> {
+        self.connect(&peer)
+    }
+
+    fn remove_peer(&self, endpoint: Endpoint) {
+        let Some([cell, header]) = self.endpoint(endpoint).and_then(|endpoint| endpoint.remove()) else { return };
+        self.connected.fetch_sub(1, Ordering::Relaxed);
+        let mut abandoned = self.abandoned.lock();
+        for (list, mapping) in abandoned.iter_mut().zip([cell, header]) {
+            mapping.abandon();
+            list.push(mapping);
+        }
+    }
+
+    #[inline]
+    unsafe fn send_inline(
+        &self,
+        to: Endpoint,
+        am: AmId,
+        immediate: u64,
+        payload: *const u8,
+        bytes: usize,
+    ) -> core::result::Result<(), Full> {
+        let endpoint = self.endpoint(to).ok_or(Full)?;
+        endpoint.send(&self.broken, |producer, awaited| {
+            // SAFETY: `payload` is readable for `bytes` by the caller's promise.
+            unsafe { producer.push_inline(am, immediate, payload, bytes, awaited) }
+        })
+    }
+
+    fn send(
+        &self,
+        to: Endpoint,
+        am: AmId,
+        immediate: u64,
+        bytes: usize,
+        fill: &mut dyn FnMut(*mut u8),
+    ) -> core::result::Result<(), Full> {
+        let endpoint = self.endpoint(to).ok_or(Full)?;
+        endpoint.send(&self.broken, |producer, awaited| producer.push(am, immediate, bytes, None, awaited, fill))
+    }
+
+    unsafe fn send_run(
+        &self,
+        to: Endpoint,
+        am: AmId,
+        immediate: u64,
+        prefix: &[u8],
+        run: *const u8,
+        bytes: usize,
+    ) -> core::result::Result<(), Full> {
+        let endpoint = self.endpoint(to).ok_or(Full)?;
+        let prefix_bytes = prefix.len();
+        let fill = |place: *mut u8| {
+            // SAFETY: `place` has room for the prefix and the run.
+            unsafe { memcpy::copy(place, prefix.as_ptr(), prefix_bytes) };
+            // SAFETY: as above; the run is readable by the caller's promise.
+            unsafe { memcpy::copy(place.wrapping_add(prefix_bytes), run, bytes) };
+        };
+        endpoint.send(&self.broken, |producer, awaited| {
+            producer.push(am, immediate, prefix_bytes + bytes, Some(prefix_bytes), awaited, fill)
+        })
+    }
+
+    fn shared_word(&self, peer: Endpoint, own: bool, index: u32) -> Option<&AtomicU64> {
+        self.endpoint(peer)?.shared_word(own, index)
+    }
+
+    fn fifo_pair(&self, peer: Endpoint) -> Option<&FifoPair> {
+        Some(self.endpoint(peer)?.fifo_pair())
+    }
+
+    fn wake(&self, peer: Endpoint) {
+        if let Some(endpoint) = self.endpoint(peer) {
+            endpoint.wake();
+        }
+    }
+
+    #[inline]
+    fn poll(&self) -> usize {
+        // Relaxed: a peer that another thread has just added is polled in the next pass.
+        if self.connected.load(Ordering::Relaxed) == 0 {
+            return 0;
+        }
+        let (mut taken, mut place) = (0, 0);
+        // The list is not locked while handlers run: they may add peers.
+        while let Some(endpoint) = self.endpoint(Endpoint(place)) {
+            place += 1;
+            if endpoint.fifo_pair().is_closed() {
+                continue;
+            }
+            let drained = btl::drain(endpoint.fifo_pair(), endpoint.peer);
+            if drained.malformed && !endpoint.give_up() {
+                let peer = endpoint.peer;
+                message!(
+                    "btl/xsm: process {peer} wrote a message that does not follow the format; the connection to it is closed"
+                );
+                self.broken.store(true, Ordering::Relaxed);
+            }
+            taken += drained.taken;
+        }
+        if self.broken.load(Ordering::Relaxed) {
+            self.report_broken();
+        }
+        taken
+    }
+
+    fn poll_peer(&self, from: Endpoint, polls: u32) -> Option<RxMessage<'_>> {
+        let peeked = self.fifo_pair(from)?.peek(polls)?;
+        Some(RxMessage { am: peeked.kind(), immediate: peeked.immediate, payload: peeked.payload() })
+    }
+
+    fn consume(&self, from: Endpoint) {
+        if let Some(fifo_pair) = self.fifo_pair(from) {
+            fifo_pair.take();
+        }
+    }
+}
+
+fn checked_address(peer: &Peer<'_>) -> Result<Address> {
+    match Address::wire_id_of(peer.address) {
+        Some(wire::WIRE_ID) => Address::parse(peer.address).ok_or(Error::Malformed),
+        other => {
+            message!(
+                "btl/xsm: process {} speaks wire format {:#010x}, this one {:#010x} ({}); jobs that connect need the same version \
+                 of this library",
+                peer.index,
+                other.unwrap_or(0),
+                wire::WIRE_ID,
+                wire::FORMAT
+            );
+            Err(Error::Mismatch)
+        }
+    }
+}
+
+static CAPS: Caps = Caps {
+    immediate_bits: fifo::IMMEDIATE_BITS,
+    inline_bytes: fifo::INLINE_BYTES,
+    eager_bytes: fifo::PAYLOAD_BYTES,
+    send_bytes: fifo::PAYLOAD_BYTES,
+    latency_ns: 150,
+    bandwidth_mbps: 80_000,
+    exclusivity: 512,
+    put: false,
+    get: false,
+    wire_id: wire::WIRE_ID,
+};

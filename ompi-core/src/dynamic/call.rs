@@ -1,0 +1,152 @@
+//! Ports: the root's part of MPI_Comm_accept and MPI_Comm_connect.
+
+use super::meet::{Exchanged, meet};
+use crate::comm::{self, Communicator};
+use crate::error::{Class, Fault, Result};
+use crate::parameters::CONNECT_TIMEOUT_S;
+use alloc::format;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use opal_core::sync::Mutex;
+use opal_core::{progress, sys};
+use orte_core::port::{Channel, Listener};
+
+struct OpenPort {
+    text: String,
+    listener: Arc<Mutex<Listener>>,
+}
+
+static PORTS: Mutex<Vec<OpenPort>> = Mutex::new(Vec::new());
+
+/// MPI_Open_port: its text.
+pub fn open_port() -> Result<String> {
+    let listener = Listener::open().map_err(|why| Fault::new(Class::Other).because(why))?;
+    let text = listener.text();
+    PORTS.lock().push(OpenPort { text: text.clone(), listener: Arc::new(Mutex::new(listener)) });
+    Ok(text)
+}
+
+/// MPI_Close_port.
+pub fn close_port(text: &str) -> Result<()> {
+    let mut ports = PORTS.lock();
+    let place = ports.iter().position(|port| port.text == text).ok_or_else(not_open)?;
+    drop(ports.swap_remove(place));
+    Ok(())
+}
+
+/// MPI_Comm_accept; `port` counts at the root only.
+pub fn accept(comm: &Communicator, root: usize, port: &str) -> Result<usize> {
+    let exchange = |roster: &[u8]| {
+        let listener = find(port).ok_or_else(not_open);
+        Exchanged::of(listener.and_then(|listener| {
+            hear(&listener, roster, || match find(port) {
+                Some(_) => Ok(()),
+                None => Err(Fault::new(Class::Port)
+                    .argument("port_name")
+                    .because("it was closed while a connection was awaited")),
+            })
+        }))
+    };
+    Ok(meet(comm, root, exchange)?.0)
+}
+
+/// MPI_Comm_connect; `port` counts at the root only.
+pub fn connect(comm: &Communicator, root: usize, port: &str) -> Result<usize> {
+    Ok(meet(comm, root, |roster| Exchanged::of(call(port, roster)))?.0)
+}
+
+/// MPI_Comm_join, of MPI_COMM_SELF: over a socket of the program's, of which nothing is read but the roster.
+pub fn join(descriptor: i32) -> Result<usize> {
+    let wrong = |why: String| Fault::new(Class::Arg).argument("fd").because(why);
+    let exchange = |roster: &[u8]| {
+        let mut channel = Channel::beside(descriptor).map_err(wrong)?;
+        channel.send(roster).map_err(wrong)?;
+        answer(&mut channel, "the process at the other end of the socket did not call MPI_Comm_join", wrong)
+    };
+    Ok(meet(comm::itself(), 0, |roster| Exchanged::of(exchange(roster)))?.0)
+}
+
+/// Calls a port and exchanges rosters.
+pub fn call(text: &str, roster: &[u8]) -> Result<Vec<u8>> {
+    let wrong = |why: String| Fault::new(Class::Port).argument("port_name").because(why);
+    let mut channel = Channel::call(text).map_err(wrong)?;
+    channel.send(roster).map_err(wrong)?;
+    answer(&mut channel, "nobody accepted; the process that opened the port must call MPI_Comm_accept", wrong)
+}
+
+/// The other group's roster. `late` is said if it does not come.
+fn answer(channel: &mut Channel, late: &str, wrong: impl Fn(String) -> Fault) -> Result<Vec<u8>> {
+    let seconds = CONNECT_TIMEOUT_S.size() as u64;
+    let until_ns = sys::monotonic_ns().saturating_add(seconds.saturating_mul(1_000_000_000));
+    loop {
+        match channel.poll() {
+            Ok(Some(theirs)) => return Ok(theirs),
+            Ok(None) if sys::monotonic_ns() >= until_ns => {
+                return Err(wrong(format!("within {seconds} s {late} (mpi_connect_timeout_s sets how long to wait)")));
+            }
+            Ok(None) if channel.has_unsent() => channel.flush().map_err(&wrong)?,
+            Ok(None) => rest(channel),
+            Err(why) => return Err(wrong(why)),
+        }
+    }
+}
+
+/// Waits for a call and exchanges rosters. `check` is asked again and again whether to go on.
+pub fn hear(listener: &Mutex<Listener>, roster: &[u8], mut check: impl FnMut() -> Result<()>) -> Result<Vec<u8>> {
+    loop {
+        check()?;
+        let heard = listener.lock().poll().map_err(|why| Fault::new(Class::Port).because(why))?;
+        match heard {
+            // One that has ended, or never was a process of this library: the next one may be better.
+            Some(channel) => {
+                if let Some(theirs) = exchange(channel, roster) {
+                    return Ok(theirs);
+                }
+            }
+            None => {
+                progress::pass();
+                progress::flush();
+                listener.lock().pause(REST_MS);
+            }
+        }
+    }
+}
+
+/// `None` if the other side does not answer.
+fn exchange(mut channel: Channel, roster: &[u8]) -> Option<Vec<u8>> {
+    // It sent its roster with its call.
+    let until_ns = sys::monotonic_ns().saturating_add(ROSTER_NS);
+    let theirs = loop {
+        match channel.poll().ok()? {
+            Some(theirs) => break theirs,
+            None if sys::monotonic_ns() >= until_ns => return None,
+            None => rest(&channel),
+        }
+    };
+    channel.send(roster).ok()?;
+    while channel.has_unsent() {
+        channel.flush().ok()?;
+        rest(&channel);
+    }
+    Some(theirs)
+}
+
+/// Lets everything else go on, and the other side.
+pub fn rest(channel: &Channel) {
+    progress::pass();
+    progress::flush();
+    channel.pause(REST_MS);
+}
+
+fn find(text: &str) -> Option<Arc<Mutex<Listener>>> {
+    PORTS.lock().iter().find(|port| port.text == text).map(|port| port.listener.clone())
+}
+
+fn not_open() -> Fault {
+    Fault::new(Class::Port).argument("port_name").because("this process has no such port open; MPI_Open_port gives one")
+}
+
+/// How late progress may come beside a connection.
+const REST_MS: u32 = 1;
+const ROSTER_NS: u64 = 10_000_000_000;

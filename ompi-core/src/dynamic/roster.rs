@@ -1,0 +1,128 @@
+//! What two groups tell each other when they meet: for each process its name, the context number that it has reserved, where it runs,
+//! and its addresses.
+//!
+//! | bytes | of a process |
+//! |---|---|
+//! | 8 | its job |
+//! | 4 | its rank there |
+//! | 4 | its context number |
+//! | 8 | [`orte_core::port::here`] there |
+//! | 4 | bytes of its addresses, which follow |
+//!
+//! Numbers are little-endian. A *card* is what a process says of itself to its own root: words, of which all have as many.
+
+use crate::comm::Member;
+use crate::error::{Class, Fault, Result};
+use crate::framework::bml;
+use crate::process::{self, Met};
+use alloc::format;
+use alloc::vec::Vec;
+use opal_core::framework::btl::ProcessName;
+use orte_core::port;
+
+/// Words of a card.
+pub const CARD_WORDS: usize = 4 + ADDRESS_WORDS;
+const ADDRESS_WORDS: usize = 44;
+
+/// This process's card, for the communicator of which it has reserved a context number.
+pub fn card(context: u32) -> Result<[u64; CARD_WORDS]> {
+    let ProcessName { job, rank } = process::name(process::me().index);
+    let bml = bml::selected().ok_or(Class::Intern)?;
+    let mut addresses = bml.addresses_beyond_job(ProcessName { job, rank });
+    process::publish_cores(&mut addresses);
+    if addresses.len() > ADDRESS_WORDS * 8 {
+        let why = format!(
+            "the addresses of this process take {} bytes, and there is room for {}",
+            addresses.len(),
+            ADDRESS_WORDS * 8
+        );
+        return Err(Fault::new(Class::Intern).because(why));
+    }
+    let mut words = [0; CARD_WORDS];
+    words[0] = job;
+    words[1] = u64::from(rank) | u64::from(context) << 32;
+    words[2] = port::here();
+    words[3] = addresses.len() as u64;
+    for (word, bytes) in words[4..].iter_mut().zip(addresses.chunks(8)) {
+        let mut padded = [0; 8];
+        padded[..bytes.len()].copy_from_slice(bytes);
+        *word = u64::from_le_bytes(padded);
+    }
+    Ok(words)
+}
+
+/// The roster of these cards.
+pub fn of_cards(cards: &[[u64; CARD_WORDS]]) -> Vec<u8> {
+    let mut roster = Vec::new();
+    for [job, who, node, length, addresses @ ..] in cards {
+        let bytes: Vec<u8> = addresses.iter().flat_map(|word| word.to_le_bytes()).take(*length as usize).collect();
+        roster.extend(job.to_le_bytes());
+        roster.extend((*who as u32).to_le_bytes());
+        roster.extend(((who >> 32) as u32).to_le_bytes());
+        roster.extend(node.to_le_bytes());
+        roster.extend((bytes.len() as u32).to_le_bytes());
+        roster.extend(bytes);
+    }
+    roster
+}
+
+/// The members of the other group. The bytes come from another process: they are checked.
+pub fn members(roster: &[u8]) -> Result<Vec<Member>> {
+    let here = port::here();
+    let mut members = Vec::new();
+    for (name, context, node, addresses) in parse(roster).ok_or_else(malformed)? {
+        let met = Met { name, same_node: node == here, addresses };
+        let process = process::meet(met).ok_or_else(malformed)?;
+        members.push(Member { process, context });
+    }
+    Ok(members)
+}
+
+type Entry = (ProcessName, u32, u64, Vec<u8>);
+
+fn parse(mut rest: &[u8]) -> Option<Vec<Entry>> {
+    let mut entries = Vec::new();
+    while !rest.is_empty() {
+        let (job, after) = rest.split_first_chunk()?;
+        let (rank, after) = after.split_first_chunk()?;
+        let (context, after) = after.split_first_chunk()?;
+        let (node, after) = after.split_first_chunk()?;
+        let (length, after) = after.split_first_chunk()?;
+        let (addresses, after) = after.split_at_checked(u32::from_le_bytes(*length) as usize)?;
+        let name = ProcessName { job: u64::from_le_bytes(*job), rank: u32::from_le_bytes(*rank) };
+        entries.push((name, u32::from_le_bytes(*context), u64::from_le_bytes(*node), addresses.to_vec()));
+        rest = after;
+    }
+    (!entries.is_empty()).then_some(entries)
+}
+
+fn malformed() -> Fault {
+    Fault::new(Class::Intern)
+        .because("the other group's list of processes cannot be understood; do both use the same library?")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cards_become_a_roster_and_nothing_else_does() {
+        let mut cards = [[0; CARD_WORDS]; 2];
+        for (index, card) in (1..).zip(&mut cards) {
+            card[0] = index;
+            card[1] = 7 | index << 32;
+            card[2] = 99;
+            card[3] = 10;
+            card[4] = 0x0807_0605_0403_0201;
+            card[5] = 0x0a09;
+        }
+        let roster = of_cards(&cards);
+        let entries = parse(&roster).unwrap();
+        let addresses: Vec<u8> = (1..=10).collect();
+        assert_eq!(entries[1], (ProcessName { job: 2, rank: 7 }, 2, 99, addresses));
+        assert_eq!(entries.len(), 2);
+        for end in 0..roster.len() {
+            assert!(end == roster.len() / 2 || parse(&roster[..end]).is_none(), "{end}");
+        }
+    }
+}

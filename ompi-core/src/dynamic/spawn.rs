@@ -1,0 +1,133 @@
+//! MPI_Comm_spawn and MPI_Comm_spawn_multiple: mpirun starts a job, whose processes connect to a port of the root's.
+
+use super::call::hear;
+use super::launcher::{poll, request};
+use super::meet::{Exchanged, meet};
+use super::soft;
+use crate::comm::Communicator;
+use crate::error::{Class, Fault, Result};
+use crate::info::Info;
+use crate::process;
+use alloc::format;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use opal_core::sync::Mutex;
+use opal_core::sys;
+use orte_core::port::{Channel, Listener};
+use orte_core::universe::{Answer, Request, SpawnApp, SpawnRequest};
+
+/// One of the programs to start.
+pub struct Program {
+    /// What to execute.
+    pub command: Vec<u8>,
+    /// Its arguments, without its name.
+    pub arguments: Vec<Vec<u8>>,
+    /// How many processes.
+    pub maxprocs: i32,
+    /// Hints.
+    pub info: Option<Arc<Info>>,
+}
+
+/// Of the processes that were asked for: the handle, if they run, and an error code for each.
+pub type Spawned = (Result<usize>, Vec<i32>);
+
+/// Starts processes. `programs` is asked at the root only.
+pub fn spawn(comm: &Communicator, root: usize, programs: impl FnOnce() -> Result<Vec<Program>>) -> Spawned {
+    let met = meet(comm, root, |roster| match programs() {
+        Err(fault) => Exchanged::of(Err(fault)),
+        Ok(programs) => start(&programs, roster),
+    });
+    let codes = |notes: Vec<u64>| notes.into_iter().map(|code| code as u32 as i32).collect();
+    match met {
+        Ok((handle, notes)) => (Ok(handle), codes(notes)),
+        Err((fault, notes)) => (Err(fault), codes(notes)),
+    }
+}
+
+/// The root's part. The notes are the error codes.
+fn start(programs: &[Program], roster: &[u8]) -> Exchanged {
+    let all_failed = |fault| {
+        let asked = programs.iter().map(|program| program.maxprocs.max(0) as usize).sum();
+        Exchanged { notes: alloc::vec![Class::Spawn as u64; asked], roster: Err(fault) }
+    };
+    let apps: Result<Vec<SpawnApp>> = programs.iter().map(app).collect();
+    let apps = match apps {
+        Ok(apps) => apps,
+        Err(fault) => return all_failed(fault),
+    };
+    let mut notes = Vec::new();
+    for (program, app) in programs.iter().zip(&apps) {
+        let code = |number: u32| if number < app.ranks { 0 } else { Class::Spawn as u64 };
+        notes.extend((0..program.maxprocs as u32).map(code));
+    }
+    match run(apps, roster) {
+        Ok(theirs) => Exchanged { notes, roster: Ok(theirs) },
+        Err(fault) => all_failed(fault),
+    }
+}
+
+fn run(apps: Vec<SpawnApp>, roster: &[u8]) -> Result<Vec<u8>> {
+    let failed = |why: String| Fault::new(Class::Spawn).because(why);
+    let listener = Listener::open().map_err(failed)?;
+    let directory = format!("/proc/{}/cwd", sys::pid()).into_bytes();
+    let by = process::me().described();
+    let spawn = SpawnRequest { port: listener.text(), directory, by, apps };
+    // Open until the processes of both jobs have met: from then on the end of one is no error of this call.
+    let mut mpirun = request(&Request::Spawn(spawn)).map_err(|fault| failed(fault.reason().into()))?;
+    hear(&Mutex::new(listener), roster, || look(&mut mpirun))
+}
+
+/// Whether to go on waiting for the job.
+fn look(mpirun: &mut Channel) -> Result<()> {
+    match poll(mpirun) {
+        Ok(None | Some(Answer::Done)) => Ok(()),
+        Ok(Some(Answer::Refused(why) | Answer::Ended(why))) => Err(Fault::new(Class::Spawn).because(why)),
+        Ok(Some(Answer::Port(_))) => Err(Class::Intern.into()),
+        Err(fault) => Err(Fault::new(Class::Spawn).because(fault.reason())),
+    }
+}
+
+/// A program as mpirun's command line has it.
+fn app(program: &Program) -> Result<SpawnApp> {
+    let wrong = |argument, why: String| Fault::new(Class::Arg).argument(argument).because(why);
+    if program.maxprocs < 1 {
+        return Err(wrong("maxprocs", format!("{} is not positive", program.maxprocs)));
+    }
+    if program.command.is_empty() {
+        return Err(Fault::new(Class::Spawn).argument("command").because("it is an empty text"));
+    }
+    // mpirun's command line separates programs like this.
+    if program.arguments.iter().any(|word| word == b":") {
+        return Err(Fault::new(Class::Spawn).argument("argv").because("an argument `:` cannot be passed on"));
+    }
+    let maxprocs = program.maxprocs as u32;
+    let (mut ranks, mut options) = (maxprocs, Vec::new());
+    if let Some(info) = &program.info {
+        let mut option = |name: &str, value: String| options.extend([name.as_bytes().to_vec(), value.into_bytes()]);
+        for (key, name) in OPTIONS {
+            info.get(key).into_iter().for_each(|value| option(name, value));
+        }
+        if let Some(handler) = info.get("mpi_initial_errhandler") {
+            options.extend(["--mca", "mpi_initial_errhandler", &handler].map(|word| word.as_bytes().to_vec()));
+        }
+        if let Some(text) = info.get("soft") {
+            ranks =
+                soft::best(&text, maxprocs).map_err(|why| Fault::new(Class::Spawn).argument("info").because(why))?;
+        }
+    }
+    let command = core::iter::once(&program.command).chain(&program.arguments).cloned().collect();
+    Ok(SpawnApp { ranks, options, command })
+}
+
+/// Info keys (MPI 5.0 §11.8.4, and Open MPI's) and the options of mpirun that mean the same.
+const OPTIONS: [(&str, &str); 8] = [
+    ("wdir", "--wdir"),
+    ("wd", "--wdir"),
+    ("path", "--path"),
+    ("host", "--host"),
+    ("hostfile", "--hostfile"),
+    ("map_by", "--map-by"),
+    ("bind_to", "--bind-to"),
+    ("npernode", "--npernode"),
+];

@@ -1,0 +1,174 @@
+//! The universe of a job: the mpirun that started it, the jobs that its processes had started, and theirs. All of them ask the one
+//! mpirun for further jobs and for names of ports.
+//!
+//! A process calls the [port](crate::port) that mpirun left in [`crate::environment::UNIVERSE`], sends one [`Request`] and gets
+//! [`Answer`]s. mpirun starts a further job by a further mpirun, which says over a socket of its own whether its ranks have started.
+
+use crate::oob::OobFlaw;
+use crate::oob::bytes::{Reader, Writer};
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// What a process asks mpirun for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Request {
+    /// A further job. The connection stays until its ranks have met those that asked for it.
+    Spawn(SpawnRequest),
+    /// This port gets a name.
+    Publish(String, String),
+    /// This name is no port's any more.
+    Unpublish(String),
+    /// The port of a name.
+    Lookup(String),
+}
+
+/// A job to start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SpawnRequest {
+    /// Where its ranks connect to those that ask for it.
+    pub port: String,
+    /// The directory to start in.
+    pub directory: Vec<u8>,
+    /// The job of those that ask, for messages.
+    pub by: String,
+    /// Its programs.
+    pub apps: Vec<SpawnApp>,
+}
+
+/// A program of a job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SpawnApp {
+    /// How many ranks run it.
+    pub ranks: u32,
+    /// What to call mpirun with: options of mpirun's, one word each.
+    pub options: Vec<Vec<u8>>,
+    /// The program and its arguments.
+    pub command: Vec<Vec<u8>>,
+}
+
+/// What mpirun answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// It is done; of a job: all its processes run.
+    Done,
+    /// It is not done, for this reason.
+    Refused(String),
+    /// The job has ended before its ranks met those that asked for it.
+    Ended(String),
+    /// The port of the name.
+    Port(String),
+}
+
+impl Request {
+    /// As bytes.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut to = Writer::default();
+        match self {
+            Request::Spawn(SpawnRequest { port, directory, by, apps }) => {
+                to.u8(1);
+                [port.as_bytes(), directory, by.as_bytes()].iter().for_each(|text| to.bytes(text));
+                to.list(apps, |to, app| {
+                    to.u32(app.ranks);
+                    [&app.options, &app.command].iter().for_each(|words| to.list(words, |to, word| to.bytes(word)));
+                });
+            }
+            Request::Publish(service, port) => {
+                to.u8(2);
+                [service, port].iter().for_each(|text| to.bytes(text.as_bytes()));
+            }
+            Request::Unpublish(service) => {
+                to.u8(3);
+                to.bytes(service.as_bytes());
+            }
+            Request::Lookup(service) => {
+                to.u8(4);
+                to.bytes(service.as_bytes());
+            }
+        }
+        to.0
+    }
+
+    /// From bytes of unknown origin.
+    pub fn decode(bytes: &[u8]) -> Result<Request, OobFlaw> {
+        let mut from = Reader(bytes);
+        let request = match from.u8()? {
+            1 => {
+                let (port, directory, by) = (from.text("port")?, from.bytes()?, from.text("by")?);
+                let apps = from.list(|from| {
+                    let ranks = from.u32()?;
+                    Ok(SpawnApp { ranks, options: from.list(Reader::bytes)?, command: from.list(Reader::bytes)? })
+                })?;
+                Request::Spawn(SpawnRequest { port, directory, by, apps })
+            }
+            2 => Request::Publish(from.text("service")?, from.text("port")?),
+            3 => Request::Unpublish(from.text("service")?),
+            4 => Request::Lookup(from.text("service")?),
+            _ => return Err(OobFlaw::Field("request")),
+        };
+        from.end()?;
+        Ok(request)
+    }
+}
+
+impl Answer {
+    /// As bytes.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut to = Writer::default();
+        let (kind, text) = match self {
+            Answer::Done => (1, ""),
+            Answer::Refused(why) => (2, why.as_str()),
+            Answer::Ended(why) => (3, why.as_str()),
+            Answer::Port(port) => (4, port.as_str()),
+        };
+        to.u8(kind);
+        to.bytes(text.as_bytes());
+        to.0
+    }
+
+    /// From bytes of unknown origin.
+    pub fn decode(bytes: &[u8]) -> Result<Answer, OobFlaw> {
+        let mut from = Reader(bytes);
+        let (kind, text) = (from.u8()?, from.text("text")?);
+        from.end()?;
+        match kind {
+            1 => Ok(Answer::Done),
+            2 => Ok(Answer::Refused(text)),
+            3 => Ok(Answer::Ended(text)),
+            4 => Ok(Answer::Port(text)),
+            _ => Err(OobFlaw::Field("answer")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+
+    #[test]
+    fn what_is_encoded_is_decoded() {
+        let words = |words: &[&str]| words.iter().map(|word| word.as_bytes().to_vec()).collect::<Vec<_>>();
+        let app = SpawnApp { ranks: 3, options: words(&["--wdir", "/tmp"]), command: words(&["./a b", "", "c"]) };
+        let apps = vec![app, SpawnApp { ranks: 1, options: Vec::new(), command: words(&["x"]) }];
+        let spawn = SpawnRequest { port: "p".into(), directory: vec![0xff, 1], by: "job 1".into(), apps };
+        let requests = [
+            Request::Spawn(spawn),
+            Request::Publish("s".into(), "p".into()),
+            Request::Unpublish("s".into()),
+            Request::Lookup("ö".into()),
+        ];
+        for request in requests {
+            let bytes = request.encode();
+            assert_eq!(Request::decode(&bytes), Ok(request));
+            for end in 0..bytes.len() {
+                assert!(Request::decode(&bytes[..end]).is_err());
+            }
+            assert!(Request::decode(&[&bytes[..], &[0]].concat()).is_err());
+        }
+        for answer in [Answer::Done, Answer::Refused("no".into()), Answer::Ended("x".into()), Answer::Port("p".into())]
+        {
+            assert_eq!(Answer::decode(&answer.encode()), Ok(answer));
+        }
+        assert!(Answer::decode(&[9, 0, 0, 0, 0]).is_err());
+    }
+}

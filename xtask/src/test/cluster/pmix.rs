@@ -1,0 +1,180 @@
+//! Ranks that a manager started which speaks PMIx: Slurm's srun and Open MPI's mpirun, by a library that has ess/pmix.
+
+use super::super::{Session, Verdict};
+use super::rig::{
+    OnTwo, Rig, contains, crosses, expect, killed_ends, on_two_with, reached_as_placed, rig_with, run, verdict,
+};
+use super::slurm::nothing_left;
+use crate::build;
+use crate::cluster::hosts::{self, Cluster, Manager};
+use crate::failure::{Result, fail};
+use crate::shell;
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::OnceLock;
+
+type OnOne = fn(&Rig) -> Result<()>;
+
+/// `cluster/pmix…`
+pub fn cases(session: &mut Session) {
+    let on_two: [(&str, Manager, OnTwo); 6] = [
+        ("two_hosts", Manager::Slurm, two_hosts),
+        ("wire", Manager::Slurm, wire),
+        ("abort", Manager::Slurm, abort),
+        ("killed", Manager::Slurm, killed),
+        ("unusable", Manager::Slurm, unusable),
+        ("openmpi_two_hosts", Manager::None, openmpi_two_hosts),
+    ];
+    for (name, manager, case) in on_two {
+        session.case(&format!("cluster/pmix_{name}"), |session| {
+            let lacks = lacks().or_else(|| (manager == Manager::None).then(lacks_openmpi).flatten());
+            match lacks.or_else(|| hosts::lacks(&session.tree)).or_else(|| hosts::lacks_for(manager)) {
+                Some(why) => Verdict::Skipped(why),
+                None => verdict(library(session).and_then(|dist| on_two_with(session, &dist, "pmix", manager, case))),
+            }
+        });
+    }
+    let on_one: [(&str, OnOne); 3] =
+        [("openmpi", openmpi), ("no_manager", no_manager), ("another_library", another_library)];
+    for (name, case) in on_one {
+        session.case(&format!("cluster/pmix_{name}"), |session| match lacks().or_else(lacks_openmpi) {
+            Some(why) => Verdict::Skipped(why),
+            None => verdict(library(session).and_then(|dist| case(&rig_with(session, &dist)?))),
+        });
+    }
+}
+
+fn lacks() -> Option<String> {
+    let is_there = Command::new("pkg-config").args(["--exists", "pmix"]).status().is_ok_and(|status| status.success());
+    (!is_there)
+        .then(|| "PMIx is not installed: apt-get install --no-install-recommends pkg-config libpmix-dev".to_owned())
+}
+
+fn lacks_openmpi() -> Option<String> {
+    let is_there = shell::which(OPEN_MPI).is_some();
+    (!is_there).then(|| "Open MPI is not installed: apt-get install --no-install-recommends openmpi-bin".to_owned())
+}
+
+/// The default components and ess/pmix: built once, for all cases.
+fn library(session: &mut Session) -> Result<PathBuf> {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    if let Some(dist) = BUILT.get() {
+        return Ok(dist.clone());
+    }
+    let components = vec!["default".to_owned(), "ess/pmix".to_owned()];
+    let out = session.scratch().join("pmix");
+    let options = build::Options { components, thin: true, no_check: true, out: Some(out), ..Default::default() };
+    let dist = build::build(&options, session.progress)?.dist;
+    Ok(BUILT.get_or_init(|| dist).clone())
+}
+
+/// Ranks in blocks and in turn: shared memory within a host, sockets between them.
+fn two_hosts(rig: &Rig, cluster: &Cluster) -> Result<()> {
+    for (order, nodes) in [("block", [0, 0, 1, 1]), ("cyclic", [0, 1, 0, 1])] {
+        let mut command = cluster.command("head", &srun(&["-N2", "-n4", "-m", order]))?;
+        command.env("OMPI_MCA_btl_base_verbose", "40");
+        reached_as_placed(rig, &mut command, nodes)?;
+    }
+    nothing_left(cluster)
+}
+
+fn wire(rig: &Rig, cluster: &Cluster) -> Result<()> {
+    crosses(rig, cluster, |hosts| {
+        let words: &[&str] = if hosts.len() == 2 { &["-N2", "-n2"] } else { &["-N1", "-n2", "-w", "h1"] };
+        cluster.command("head", &srun(words))
+    })
+}
+
+fn abort(rig: &Rig, cluster: &Cluster) -> Result<()> {
+    let mut command = cluster.command("head", &srun(&["-N2", "-n4"]))?;
+    let ended = run(rig, command.arg(&rig.places).arg("abort"))?;
+    if ended.status.is_none() || ended.ended_with(0) {
+        return Err(fail(ended.story()));
+    }
+    contains(&ended.err, "called MPI_Abort")?;
+    nothing_left(cluster)
+}
+
+/// A rank that is killed ends the job, and nothing of it is left.
+fn killed(rig: &Rig, cluster: &Cluster) -> Result<()> {
+    let mut command = cluster.command("head", &srun(&["--kill-on-bad-exit", "-N2", "-n4"]))?;
+    command.arg(&rig.places).arg("sleep");
+    killed_ends(rig, &mut command, |process| cluster.command("h1", &["kill", "-KILL", process]))?;
+    nothing_left(cluster)
+}
+
+/// A manager that is there, and no libpmix on the host: both sides' versions and what to do are said, by every rank.
+fn unusable(rig: &Rig, cluster: &Cluster) -> Result<()> {
+    let mut command = cluster.command("head", &srun(&["-N2", "-n2"]))?;
+    command.env("OMPI_MCA_ess_pmix_library", "libpmix-of-nobody.so.2");
+    let ended = run(rig, command.arg(&rig.places))?;
+    if ended.status.is_none() || ended.ended_with(0) {
+        return Err(fail(ended.story()));
+    }
+    for part in
+        ["speaks PMIx (4.", "this host has no libpmix-of-nobody.so.2", "install libpmix", "srun --mpi=pmi2", "or unset"]
+    {
+        contains(&ended.err, part)?;
+    }
+    Ok(())
+}
+
+/// The manager is Open MPI's mpirun, over ssh.
+fn openmpi_two_hosts(rig: &Rig, cluster: &Cluster) -> Result<()> {
+    let mut line = open_mpi();
+    line.extend(["--host", "h1:2,h2:2", "-n", "4", "-x", "OMPI_MCA_btl_base_verbose"].map(str::to_owned));
+    let mut command = cluster.command("head", &line)?;
+    command.env("OMPI_MCA_btl_base_verbose", "40");
+    reached_as_placed(rig, &mut command, [0, 0, 1, 1])
+}
+
+/// On this node, with two programs: MPI_APPNUM.
+fn openmpi(rig: &Rig) -> Result<()> {
+    let line = open_mpi();
+    let mut command = Command::new(&line[0]);
+    command.args(&line[1..]).args(["-n", "2"]).arg(&rig.places).args([":", "-n", "1"]).arg(&rig.places);
+    let ended = run(rig, &mut command)?;
+    expect(&ended, 0)?;
+    contains(&ended.out, "rank 1 of 3, program 0, with 3")?;
+    contains(&ended.out, "rank 2 of 3, program 1, with 3")
+}
+
+/// Variables without the manager that left them.
+fn no_manager(rig: &Rig) -> Result<()> {
+    let mut command = Command::new(&rig.places);
+    command.envs([("PMIX_NAMESPACE", "gone.1"), ("PMIX_RANK", "1"), ("PMIX_VERSION", "9.8.7")]);
+    command.env("PMIX_SERVER_URI41", "pmix-server.1;tcp4://127.0.0.1:1");
+    let ended = run(rig, &mut command)?;
+    if ended.status.is_none() || ended.ended_with(0) {
+        return Err(fail(ended.story()));
+    }
+    for part in ["(PMIx 9.8.7, PMIX_NAMESPACE=gone.1)", "its own PMIx, `OpenPMIx", "says ", "ess_pmix_library"] {
+        contains(&ended.err, part)?;
+    }
+    Ok(())
+}
+
+/// A library without ess/pmix says that it has none.
+fn another_library(rig: &Rig) -> Result<()> {
+    let line = open_mpi();
+    let mut command = Command::new(&line[0]);
+    // Open MPI sets the variable for its processes as well.
+    command.args(&line[1..]).args(["-n", "2", "sh", "-c", "OMPI_MCA_ess=^pmix exec \"$0\""]).arg(&rig.places);
+    let ended = run(rig, &mut command)?;
+    if ended.status.is_none() || ended.ended_with(0) {
+        return Err(fail(ended.story()));
+    }
+    contains(&ended.err, "another launcher started this process as one of several")?;
+    contains(&ended.err, "ess/pmix")
+}
+
+fn srun(arguments: &[&str]) -> Vec<String> {
+    ["srun", "--mpi=pmix"].iter().chain(arguments).map(|&word| word.to_owned()).collect()
+}
+
+/// More ranks than cores; by the superuser, as these tests run.
+fn open_mpi() -> Vec<String> {
+    [OPEN_MPI, "--allow-run-as-root", "--oversubscribe"].map(str::to_owned).to_vec()
+}
+
+const OPEN_MPI: &str = "mpirun.openmpi";

@@ -1,0 +1,165 @@
+//! Libraries that keep their data in files by MPI: HDF5's parallel tests and PnetCDF's own. Their answers decide. A sample is small; the
+//! full tier compiles for minutes.
+
+use super::debian::DebianSource;
+use super::{Session, Verdict, deadline, programs};
+use crate::failure::{Result, fail};
+use crate::shell;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+/// `pnetcdf/…`.
+pub fn pnetcdf(session: &mut Session) -> Result<()> {
+    for (program, ranks) in PNETCDF_SAMPLE {
+        session
+            .case(&format!("pnetcdf/{program}@{ranks}"), |session| verdict(pnetcdf_sample(session, program, *ranks)));
+    }
+    if session.options.all {
+        session.case("pnetcdf/check", |session| verdict(pnetcdf_all(session, "check")));
+        session.case("pnetcdf/ptests", |session| verdict(pnetcdf_all(session, "ptests")));
+    }
+    Ok(())
+}
+
+/// `hdf5/…`.
+pub fn hdf5(session: &mut Session) -> Result<()> {
+    if session.options.all {
+        for ranks in [1, 2, 4] {
+            for program in HDF5_PROGRAMS {
+                session.case(&format!("hdf5/{program}@{ranks}"), |session| {
+                    verdict(hdf5_program(session, program, ranks, true))
+                });
+            }
+            // The first one flushes its files and ends without MPI_Finalize: what the second one finds decides.
+            session.case(&format!("hdf5/flushed@{ranks}"), |session| {
+                hdf5_program(session, "t_pflush1", ranks, false)
+                    .and_then(|_| hdf5_program(session, "t_pflush2", ranks, true))
+                    .map_or_else(|verdict| verdict, |_| Verdict::Passed(String::new()))
+            });
+        }
+    }
+    Ok(())
+}
+
+type Ended = std::result::Result<deadline::Ended, Verdict>;
+
+fn verdict(ended: Ended) -> Verdict {
+    ended.map_or_else(|verdict| verdict, |_| Verdict::Passed(String::new()))
+}
+
+/// Runs a command; what does not end with success is the verdict, unless that does not matter.
+fn run(session: &Session, command: &mut Command, log: &str, limit: Duration, must: bool) -> Ended {
+    programs::own_choice(command);
+    let ended = deadline::run(command, limit, &session.scratch().join("file-libraries").join(log))?;
+    match !must || ended.ended_with(0) {
+        true => Ok(ended),
+        false => Err(Verdict::Failed(ended.story())),
+    }
+}
+
+fn dist(session: &mut Session) -> Result<PathBuf> {
+    Ok(session.library().map_err(fail)?.dist)
+}
+
+/// The source, configured for this library and its own library made. The compiler takes the time of these tests, not the programs.
+fn pnetcdf_library(session: &mut Session) -> std::result::Result<PathBuf, Verdict> {
+    let source = PNETCDF.unpacked(&session.tree.target)?;
+    let dist = dist(session)?;
+    if !source.join("Makefile").is_file() {
+        let mut reconfigure = Command::new("autoreconf");
+        run(session, reconfigure.arg("-i").current_dir(&source), "pnetcdf-autoreconf", BUILD_LIMIT, true)?;
+        let mut configure = Command::new("./configure");
+        configure.args(["--quiet", "--disable-fortran", "--disable-cxx", "CFLAGS=-O0 -w"]);
+        configure.arg(format!("MPICC={}", dist.join("bin/mpicc").display()));
+        run(session, configure.current_dir(&source), "pnetcdf-configure", BUILD_LIMIT, true)?;
+    }
+    for (folder, goal) in [("src", "all"), ("test/common", "tests")] {
+        make(session, &source.join(folder), &[goal], &format!("pnetcdf-{}", folder.replace('/', "-")))?;
+    }
+    Ok(source)
+}
+
+fn make(session: &mut Session, folder: &Path, arguments: &[&str], log: &str) -> Ended {
+    let mut make = Command::new("make");
+    make.args(["-s", "-j2"]).args(arguments).current_dir(folder);
+    // Goals of the makefiles look for mpicc in PATH.
+    let path = std::env::var("PATH").unwrap_or_default();
+    make.env("PATH", format!("{}:{path}", dist(session)?.join("bin").display()));
+    run(session, &mut make, log, BUILD_LIMIT, true)
+}
+
+fn pnetcdf_sample(session: &mut Session, program: &str, ranks: u32) -> Ended {
+    let folder = pnetcdf_library(session)?.join("test/testcases");
+    make(session, &folder, &[program], &format!("pnetcdf-{program}"))?;
+    let out = session.scratch().join("file-libraries");
+    let mut job = Command::new(dist(session)?.join("bin/mpirun"));
+    job.arg("-n").arg(ranks.to_string()).arg(format!("./{program}")).arg(out.join(format!("{program}.nc")));
+    run(session, job.current_dir(&folder), &format!("pnetcdf-{program}@{ranks}"), RUN_LIMIT, true)
+}
+
+fn pnetcdf_all(session: &mut Session, goal: &str) -> Ended {
+    let source = pnetcdf_library(session)?;
+    let out = session.scratch().join("file-libraries/pnetcdf-files");
+    shell::folder(&out)?;
+    let mpirun = dist(session)?.join("bin/mpirun");
+    let (out, mpirun) = (format!("TESTOUTDIR={}", out.display()), format!("TESTMPIRUN={} -n NP", mpirun.display()));
+    make(session, &source, &["-j1", goal, &out, &mpirun], &format!("pnetcdf-{goal}"))
+}
+
+fn hdf5_program(session: &mut Session, program: &str, ranks: u32, must: bool) -> Ended {
+    let folder = hdf5_library(session)?.join("testpar");
+    make(session, &folder, &[program], &format!("hdf5-{program}"))?;
+    let files = session.scratch().join("file-libraries/hdf5-files");
+    shell::folder(&files)?;
+    let mut job = Command::new(dist(session)?.join("bin/mpirun"));
+    job.arg("-n").arg(ranks.to_string()).arg(format!("./{program}"));
+    // The quickest of its own four kinds of tests.
+    job.env("HDF5_PARAPREFIX", files).env("HDF5TestExpress", "3");
+    run(session, job.current_dir(&folder), &format!("hdf5-{program}@{ranks}"), RUN_LIMIT, must)
+}
+
+fn hdf5_library(session: &mut Session) -> std::result::Result<PathBuf, Verdict> {
+    let source = HDF5.unpacked(&session.tree.target)?;
+    let mpicc = dist(session)?.join("bin/mpicc");
+    if !source.join("src/Makefile").is_file() {
+        let mut configure = Command::new("./configure");
+        configure.args(["--quiet", "--enable-parallel", "--enable-build-mode=production", "--disable-shared"]);
+        configure.args(["--disable-hl", "CFLAGS=-O0 -w"]).env("CC", mpicc);
+        run(session, configure.current_dir(&source), "hdf5-configure", BUILD_LIMIT, true)?;
+    }
+    make(session, &source.join("src"), &[], "hdf5-src")?;
+    make(session, &source.join("test"), &["libh5test.la"], "hdf5-test")?;
+    Ok(source)
+}
+
+/// Small programs: several variables and requests at once, an argument that is wrong on one rank, parts of records.
+const PNETCDF_SAMPLE: &[(&str, u32)] =
+    &[("collective_error", 4), ("nonblocking", 4), ("flexible_varm", 2), ("varn_int", 4), ("record", 1)];
+const HDF5_PROGRAMS: &[&str] = &[
+    "t_mpi",
+    "testphdf5",
+    "t_shapesame",
+    "t_cache",
+    "t_cache_image",
+    "t_pread",
+    "t_pshutdown",
+    "t_prestart",
+    "t_init_term",
+    "t_filters_parallel",
+    "t_bigio",
+];
+const PNETCDF: DebianSource = DebianSource {
+    package: "pnetcdf",
+    archive: "pnetcdf_1.12.3.orig.tar.xz",
+    sha256: "8f54023ffbbd3c8137e5422b44e32324113d5690f1da0cb7ecd5842c2de850a9",
+    folder: "pnetcdf-1.12.3",
+};
+const HDF5: DebianSource = DebianSource {
+    package: "hdf5",
+    archive: "hdf5_1.10.8+repack1.orig.tar.gz",
+    sha256: "7b38e58ff83b13fd8959a90b13bf896bc318ba096c940ab0847abf3ad41a0b31",
+    folder: "hdf5-1.10.8+repack1",
+};
+const BUILD_LIMIT: Duration = Duration::from_secs(1800);
+const RUN_LIMIT: Duration = Duration::from_secs(900);

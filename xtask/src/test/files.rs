@@ -1,0 +1,86 @@
+//! Files on a file system that moves less than it was asked for, is interrupted, or fails: `tests/files/faulty.c` stands before the
+//! system's calls.
+
+use super::programs::{compiled, own_choice};
+use super::{Session, Verdict, deadline};
+use crate::failure::{Result, fail};
+use crate::shell;
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Duration;
+
+/// `files/…`.
+pub fn tier(session: &mut Session) -> Result<()> {
+    let seeds = if session.options.all { 1..=6 } else { 1..=1 };
+    for (program, ranks) in UNCHANGED {
+        for seed in seeds.clone() {
+            let name = format!("files/short_{program}@{ranks} {seed}");
+            let source = format!("tests/c/{program}.c");
+            session.case(&name, |session| verdict(faulty(session, &source, *ranks, Some(seed), None)));
+        }
+    }
+    for ranks in [1, 2, 4] {
+        let name = format!("files/failing@{ranks}");
+        session.case(&name, |session| verdict(faulty(session, FAILING, ranks, None, None)));
+    }
+    session.case("files/says_what_failed", |session| says(session).unwrap_or_else(Verdict::from));
+    Ok(())
+}
+
+fn verdict(ended: Result<deadline::Ended>) -> Verdict {
+    match ended {
+        Ok(ended) if ended.ended_with(0) => Verdict::Passed(String::new()),
+        Ok(ended) => Verdict::Failed(ended.story()),
+        Err(failure) => failure.into(),
+    }
+}
+
+/// A job whose ranks have the faults of a seed, or those that the program asks for.
+fn faulty(
+    session: &mut Session,
+    source: &str,
+    ranks: u32,
+    seed: Option<u32>,
+    argument: Option<&str>,
+) -> Result<deadline::Ended> {
+    let program = compiled(session, &session.tree.root.join(source), &[])?;
+    let (shim, dist) = (shim(session)?, session.library().map_err(fail)?.dist);
+    let mut command = Command::new(dist.join("bin/mpirun"));
+    command.arg("-n").arg(ranks.to_string()).arg("-x").arg(format!("LD_PRELOAD={}", shim.display()));
+    if let Some(seed) = seed {
+        command.arg("-x").arg(format!("FAULTY_SEED={seed}"));
+    }
+    command.arg(program).args(argument);
+    own_choice(&mut command);
+    let log = session.scratch().join("files").join(format!("{}@{ranks}.log", source.replace('/', "-")));
+    deadline::run(&mut command, LIMIT, &log)
+}
+
+/// The library that stands before the system's calls.
+fn shim(session: &Session) -> Result<PathBuf> {
+    let folder = session.scratch().join("files");
+    shell::folder(&folder)?;
+    let shim = folder.join("faulty.so");
+    let mut command = Command::new("gcc");
+    command.args(["-O1", "-Wall", "-Wextra", "-shared", "-fPIC"]).arg(session.tree.root.join("tests/files/faulty.c"));
+    shell::output(command.arg("-o").arg(&shim).arg("-ldl"))?;
+    Ok(shim)
+}
+
+/// An error that ends the job: file, place, and what the system said.
+fn says(session: &mut Session) -> Result<Verdict> {
+    let ended = faulty(session, FAILING, 2, None, Some("fatal"))?;
+    let squeezed = ended.err.split_whitespace().collect::<Vec<_>>().join(" ");
+    Ok(match SAYS.iter().find(|words| !squeezed.contains(**words)) {
+        Some(words) => Verdict::Failed(format!("standard error lacks `{words}`\n{}", ended.story())),
+        None if ended.ended_with(0) => Verdict::Failed(format!("the job should fail\n{}", ended.story())),
+        None => Verdict::Passed(String::new()),
+    })
+}
+
+/// Programs whose verdict no short call and no signal changes.
+const UNCHANGED: &[(&str, u32)] =
+    &[("file_differential", 3), ("file_access", 2), ("file_views", 4), ("file_shared", 2), ("file_datarep", 3)];
+const FAILING: &str = "tests/files/failing.c";
+const SAYS: &[&str] = &["MPI_File_write_at", "ompi-rs-failing-", "at byte 12845, after 12345 bytes", "errno 28"];
+const LIMIT: Duration = Duration::from_secs(120);
