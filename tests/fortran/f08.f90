@@ -45,6 +45,7 @@ program main
   type(MPI_Request) :: request, requests(2)
   type(MPI_Comm) :: comm
   type(MPI_Op) :: op
+  type(MPI_Datatype) :: absolute
   type(MPI_Errhandler) :: errhandler
   integer(kind=MPI_COUNT_KIND) :: large
   integer(kind=MPI_ADDRESS_KIND) :: value
@@ -87,6 +88,17 @@ program main
     end do
   end do
   call check(count(c >= 0) == 17 .and. all(c(35:) == -1), 7)
+  ! Beside a section with gaps: an element that stands for an array, and MPI_BOTTOM.
+  c = -1
+  call MPI_Sendrecv(a(1:5:2, 2, 1), 3, MPI_REAL, rank, 6, c(4), 3, MPI_REAL, rank, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE)
+  call check(all(c(4:6) == a(1:5:2, 2, 1)) .and. count(c /= -1) == 3, 24)
+  call MPI_Get_address(c(10), value)
+  call MPI_Type_create_hindexed(1, [3], [value], MPI_REAL, absolute)
+  call MPI_Type_commit(absolute)
+  call MPI_Sendrecv(a(1:5:2, 2, 1), 3, MPI_REAL, rank, 6, MPI_BOTTOM, 1, absolute, rank, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE)
+  call MPI_F_sync_reg(c)
+  call check(all(c(10:12) == a(1:5:2, 2, 1)) .and. count(c /= -1) == 6, 25)
+  call MPI_Type_free(absolute)
   ! More than the section has.
   call MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN)
   call MPI_Send(a(1:5:2, 1, 1), 4, MPI_REAL, MPI_PROC_NULL, 5, MPI_COMM_WORLD, ierr)

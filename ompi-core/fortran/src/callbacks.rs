@@ -1,7 +1,7 @@
 //! Procedures of the program that C calls with values where Fortran wants addresses: generalized requests (MPI 5.0 §13.2) and data
 //! representations (§14.5.3). Operations and error handlers need nothing in between.
 
-use crate::arguments::{Handle, Ierror, In, Int, NO_MEM, Procedure, SUCCESS, Text};
+use crate::arguments::{Handle, Ierror, Int, NO_MEM, Out, Procedure, SUCCESS, Text};
 use crate::memory::Memory;
 use core::ffi::c_void;
 
@@ -40,12 +40,14 @@ type ConvertLarge = extern "C" fn(usize, usize, i64, usize, i64, *mut c_void) ->
 struct State {
     functions: [usize; 3],
     extra: i64,
+    /// The program's variable, which follows what its procedures make of the state; the procedures get the value that it had.
+    variable: Out<i64>,
 }
 
 impl State {
-    fn keep(functions: [Procedure; 3], extra: i64) -> Option<Memory> {
+    fn keep(functions: [Procedure; 3], variable: Out<i64>) -> Option<Memory> {
         let memory = Memory::new(size_of::<State>())?;
-        let state = State { functions: functions.map(Procedure::address), extra };
+        let state = State { functions: functions.map(Procedure::address), extra: variable.get(), variable };
         // SAFETY: malloc's memory is large enough and aligned for it.
         unsafe { memory.start().cast::<State>().write(state) };
         Some(memory)
@@ -56,6 +58,21 @@ impl State {
         // SAFETY: a shim below passed it, and it is there until the function that frees the request.
         unsafe { &*extra.cast::<State>() }
     }
+}
+
+/// Calls a procedure of a request with the state, which it may change.
+fn with_state(extra: *mut c_void, call: impl FnOnce(&State, &mut i64) -> Int) -> Int {
+    let state = State::of(extra);
+    let mut value = state.extra;
+    let error = call(state, &mut value);
+    if value != state.extra {
+        state.variable.set(value);
+        // SAFETY: `keep` made it, so the place is in bounds.
+        let place = unsafe { &raw mut (*extra.cast::<State>()).extra };
+        // SAFETY: MPI calls one procedure of a request at a time, and nothing reads the state until the next one.
+        unsafe { place.write(value) };
+    }
+    error
 }
 
 /// Calls the procedure of this number with these arguments and an error behind them.
@@ -76,11 +93,11 @@ extern "C" fn pmpi_grequest_start_(
     query: Procedure,
     free: Procedure,
     cancel: Procedure,
-    extra: In<i64>,
+    extra: Out<i64>,
     request: Handle,
     ierror: Ierror,
 ) {
-    let Some(state) = State::keep([query, free, cancel], extra.get()) else { return ierror.set(NO_MEM) };
+    let Some(state) = State::keep([query, free, cancel], extra) else { return ierror.set(NO_MEM) };
     let mut request_c = request.load();
     let result = PMPI_Grequest_start(query_request, free_request, cancel_request, state.start(), &raw mut request_c);
     if result == SUCCESS {
@@ -91,21 +108,18 @@ extern "C" fn pmpi_grequest_start_(
 }
 
 extern "C" fn query_request(extra: *mut c_void, status: usize) -> Int {
-    let state = State::of(extra);
-    call!(state, 0, (&i64: &state.extra, usize: status))
+    with_state(extra, |state, value| call!(state, 0, (&mut i64: value, usize: status)))
 }
 
 extern "C" fn free_request(extra: *mut c_void) -> Int {
-    let state = State::of(extra);
-    let error = call!(state, 1, (&i64: &state.extra));
+    let error = with_state(extra, |state, value| call!(state, 1, (&mut i64: value)));
     // SAFETY: the request ends with this call, and it left this memory.
     drop(unsafe { Memory::take(extra) });
     error
 }
 
 extern "C" fn cancel_request(extra: *mut c_void, complete: Int) -> Int {
-    let state = State::of(extra);
-    call!(state, 2, (&i64: &state.extra, &Int: &complete))
+    with_state(extra, |state, value| call!(state, 2, (&mut i64: value, &Int: &complete)))
 }
 
 extern "C" fn extent(datatype: usize, extent: *mut i64, extra: *mut c_void) -> Int {
@@ -135,12 +149,12 @@ macro_rules! register {
             read: Procedure,
             write: Procedure,
             extent_fn: Procedure,
-            extra: In<i64>,
+            extra: Out<i64>,
             ierror: Ierror,
             datarep_len: usize,
         ) {
             let Some(datarep_c) = datarep.trimmed(datarep_len) else { return ierror.set(NO_MEM) };
-            let Some(state) = State::keep([read, write, extent_fn], extra.get()) else { return ierror.set(NO_MEM) };
+            let Some(state) = State::keep([read, write, extent_fn], extra) else { return ierror.set(NO_MEM) };
             let result = $c(
                 datarep_c.address(),
                 (!is_null(read)).then_some($read),

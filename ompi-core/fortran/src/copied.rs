@@ -74,8 +74,8 @@ impl Copied {
         &self.dimensions[..self.rank]
     }
 
-    /// Calls `each` with the place in the section and in the copy of what lies between two distances from the copy's start, element by
-    /// element.
+    /// Calls `each` with the place in the section and in the copy of what lies between two distances from the copy's start, piece by
+    /// piece.
     fn each(&self, from: usize, to: usize, mut each: impl FnMut(*mut u8, *mut u8, usize)) {
         let Some(memory) = &self.copy else { return };
         let to = to.min(self.bytes());
@@ -83,17 +83,24 @@ impl Copied {
             return;
         }
         let (copy, start) = (memory.start().cast::<u8>(), self.start as *mut u8);
+        // The first dimensions may lie in one piece.
+        let (mut run, mut outer) = (self.element_bytes, self.shape());
+        while let [dimension, rest @ ..] = outer
+            && dimension.stride == run.cast_signed()
+        {
+            (run, outer) = (run.saturating_mul(dimension.extent.max(0).cast_unsigned()), rest);
+        }
         let mut index = [0isize; RANKS];
         let mut at = 0;
         loop {
-            let (first, last) = (at.max(from), (at + self.element_bytes).min(to));
+            let (first, last) = (at.max(from), (at + run).min(to));
             if first < last {
-                let distance: isize = self.shape().iter().zip(index).map(|(one, at)| at * one.stride).sum();
+                let distance: isize = outer.iter().zip(index).map(|(one, at)| at * one.stride).sum();
                 let there = start.wrapping_offset(distance).wrapping_add(first - at);
                 each(there, copy.wrapping_add(first), last - first);
             }
-            at += self.element_bytes;
-            if at >= to || !advance(self.shape(), &mut index) {
+            at += run;
+            if at >= to || !advance(outer, &mut index) {
                 return;
             }
         }

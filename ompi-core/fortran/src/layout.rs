@@ -30,13 +30,15 @@ const ERR_COUNT: Int = 2;
 const ERR_TYPE: Int = 3;
 const PIECES: usize = 17;
 
-/// One element of this datatype is what the call takes from the section.
-pub struct Layout {
-    datatype: Int,
+/// What the call takes from a section: one element of a datatype of ours, or what the program passed where there are no gaps.
+pub struct Layout<T: 'static> {
+    made: Option<Int>,
+    count: In<T>,
+    datatype: In<Int>,
 }
 
 /// A count of one, in both kinds.
-pub trait One: 'static + Sized {
+pub trait One: 'static + Copy + Into<i64> {
     /// It.
     const ONE: &'static Self;
 }
@@ -49,23 +51,30 @@ impl One for i64 {
     const ONE: &'static i64 = &1;
 }
 
-impl Layout {
+impl<T: One> Layout<T> {
+    /// What the program passed.
+    pub fn as_it_is(count: In<T>, datatype: In<Int>) -> Layout<T> {
+        Layout { made: None, count, datatype }
+    }
+
     /// For the shim.
-    pub fn count<T: One + Copy>(&self) -> In<T> {
-        In::of(T::ONE)
+    pub fn count(&self) -> In<T> {
+        if self.made.is_some() { In::of(T::ONE) } else { self.count }
     }
 
     /// For the shim.
     pub fn datatype(&self) -> In<Int> {
-        In::of(&self.datatype)
+        self.made.as_ref().map_or(self.datatype, In::of)
     }
 }
 
-impl Drop for Layout {
+impl<T> Drop for Layout<T> {
     fn drop(&mut self) {
-        // An operation under way keeps it: MPI 5.0 §5.1.9.
-        let mut handle = crate::arguments::to_c(self.datatype);
-        PMPI_Type_free(&raw mut handle);
+        if let Some(datatype) = self.made {
+            // An operation under way keeps it: MPI 5.0 §5.1.9.
+            let mut handle = crate::arguments::to_c(datatype);
+            PMPI_Type_free(&raw mut handle);
+        }
     }
 }
 
@@ -86,8 +95,15 @@ fn made(call: impl FnOnce(*mut usize) -> Int) -> Result<Made, Int> {
     }
 }
 
-/// The first `count` of `datatype` in array element order. Nothing unless an element of the array holds a whole number of them.
-pub fn of(dimensions: &[Dimension], element_bytes: i64, count: i64, datatype: usize) -> Result<Option<Layout>, Int> {
+/// The first `count` of `datatype` in array element order. Nothing unless an element of the array holds a whole number of them, and
+/// for sections of up to `short` bytes.
+pub fn of<T: One>(
+    dimensions: &[Dimension],
+    element_bytes: i64,
+    (count_passed, datatype_passed): (In<T>, In<Int>),
+    short: i64,
+) -> Result<Option<Layout<T>>, Int> {
+    let (count, datatype): (i64, usize) = (count_passed.get().into(), datatype_passed.handle());
     let (mut lb, mut extent) = (0, 0);
     match PMPI_Type_get_extent_c(datatype, &raw mut lb, &raw mut extent) {
         SUCCESS => {}
@@ -96,8 +112,10 @@ pub fn of(dimensions: &[Dimension], element_bytes: i64, count: i64, datatype: us
     if count < 0 {
         return Err(raise(ERR_COUNT));
     }
-    if extent <= 0 || element_bytes % extent != 0 || count % (element_bytes / extent) != 0 {
-        fits(dimensions, element_bytes, (lb, extent), (count, datatype))?;
+    let extents = dimensions.iter().map(|dimension| dimension.extent.max(0) as i64);
+    let bytes = extents.fold(element_bytes, i64::saturating_mul);
+    if bytes <= short || extent <= 0 || element_bytes % extent != 0 || count % (element_bytes / extent) != 0 {
+        fits(bytes, (lb, extent), (count, datatype))?;
         return Ok(None);
     }
     let per_element = element_bytes / extent;
@@ -109,19 +127,16 @@ pub fn of(dimensions: &[Dimension], element_bytes: i64, count: i64, datatype: us
         code => return Err(code),
     }
     core::mem::forget(whole);
-    Ok(Some(Layout { datatype: handle as Int }))
+    Ok(Some(Layout { made: Some(handle as Int), count: count_passed, datatype: datatype_passed }))
 }
 
 /// A copy of the section must have what `count` of `datatype` reach.
-fn fits(dimensions: &[Dimension], element_bytes: i64, (lb, extent): (i64, i64), of: (i64, usize)) -> Result<(), Int> {
-    let (count, datatype) = of;
+fn fits(bytes: i64, (lb, extent): (i64, i64), (count, datatype): (i64, usize)) -> Result<(), Int> {
     let (mut true_lb, mut true_extent) = (0, 0);
     match PMPI_Type_get_true_extent_c(datatype, &raw mut true_lb, &raw mut true_extent) {
         SUCCESS => {}
         code => return Err(code),
     }
-    let extents = dimensions.iter().map(|dimension| dimension.extent.max(0) as i64);
-    let bytes = extents.fold(element_bytes, i64::saturating_mul);
     if count == 0 {
         return Ok(());
     }

@@ -1,8 +1,8 @@
 //! What the compiler says of an argument TYPE(*), DIMENSION(..): CFI_cdesc_t of ISO_Fortran_binding.h.
 
-use crate::arguments::{Buffer, Int, Text};
+use crate::arguments::{Buffer, In, Int, Text};
 use crate::dimension::Dimension;
-use crate::layout::{self, Layout};
+use crate::layout::{self, Layout, One};
 
 /// The head of CFI_cdesc_t, which gfortran and LLVM flang share.
 #[repr(C)]
@@ -36,8 +36,20 @@ impl Section {
         unsafe { (*self.0).element_bytes }
     }
 
-    /// Scalars, whole arrays, and sections without gaps.
+    /// Scalars, whole arrays, and most sections without gaps: a fast look.
     #[inline]
+    pub fn is_whole(self) -> bool {
+        let mut expected = self.element_bytes() as isize;
+        for dimension in self.dimensions() {
+            if dimension.stride != expected {
+                return false;
+            }
+            expected = expected.wrapping_mul(dimension.extent);
+        }
+        true
+    }
+
+    /// Has no gaps: only dimensions without elements, or with one, may have other strides.
     pub fn is_contiguous(self) -> bool {
         let mut expected = self.element_bytes() as isize;
         for dimension in self.dimensions() {
@@ -53,8 +65,21 @@ impl Section {
     }
 
     /// The first `count` times `datatype` of the section as one datatype; nothing where only a copy will do. An error code otherwise.
-    pub fn layout(self, count: impl Into<i64>, datatype: crate::arguments::In<Int>) -> Result<Option<Layout>, Int> {
-        layout::of(self.dimensions(), self.element_bytes() as i64, count.into(), datatype.handle())
+    pub fn layout<T: One>(self, count: In<T>, datatype: In<Int>) -> Result<Option<Layout<T>>, Int> {
+        self.layout_above(count, datatype, 0)
+    }
+
+    /// The same, but nothing where a copy takes less time, too.
+    pub fn layout_or_copy<T: One>(self, count: In<T>, datatype: In<Int>) -> Result<Option<Layout<T>>, Int> {
+        self.layout_above(count, datatype, SHORT)
+    }
+
+    fn layout_above<T: One>(self, count: In<T>, datatype: In<Int>, short: i64) -> Result<Option<Layout<T>>, Int> {
+        // Another buffer of the call has the gaps. This one may be a constant, or the first element of a long array.
+        if self.is_contiguous() {
+            return Ok(Some(Layout::as_it_is(count, datatype)));
+        }
+        layout::of(self.dimensions(), self.element_bytes() as i64, (count, datatype), short)
     }
 
     /// Outermost last; a descriptor lives as long as the call.
@@ -68,6 +93,9 @@ impl Section {
         unsafe { core::slice::from_raw_parts(first, rank) }
     }
 }
+
+/// To make a datatype takes a microsecond.
+const SHORT: i64 = 4096;
 
 /// A text that the compiler describes, because the procedure has a choice buffer, too.
 #[derive(Clone, Copy)]

@@ -22,15 +22,27 @@ pub struct Count {
 
 /// Compiles the program with the product's own mpicc and counts; `folder` is for its files, `options` are mpirun's.
 pub fn count(dist: &Path, options: &[&str], sources: &Path, folder: &Path) -> Result<BTreeMap<String, Count>> {
+    let options = [options, &["-n", "2"]].concat();
+    count_in(dist, (&["mpicc"], &sources.join("instructions.c")), &options, folder)
+}
+
+/// Likewise with another wrapper, options of its own, and program; `options` have the number of ranks.
+pub fn count_in(
+    dist: &Path,
+    (wrapper, source): (&[&str], &Path),
+    options: &[&str],
+    folder: &Path,
+) -> Result<BTreeMap<String, Count>> {
     let program = folder.join("instructions");
     let _ = std::fs::remove_dir_all(folder);
     shell::folder(folder)?;
-    let mut compiler = Command::new(dist.join("bin/mpicc"));
+    let mut compiler = Command::new(dist.join("bin").join(wrapper[0]));
+    compiler.args(&wrapper[1..]);
     // A function's symbol is bound at the start: its first call is not to count the dynamic loader's work.
-    compiler.args(["-O2", "-g", "-Wl,-z,now"]).arg(sources.join("instructions.c")).arg("-o").arg(&program);
+    compiler.args(["-O2", "-g", "-Wl,-z,now"]).arg(source).arg("-o").arg(&program).current_dir(folder);
     shell::output(&mut compiler)?;
     let mut command = Command::new(dist.join("bin/mpirun"));
-    command.args(options).args(["-n", "2", "valgrind", "--quiet", "--tool=callgrind"]);
+    command.args(options).args(["valgrind", "--quiet", "--tool=callgrind"]);
     command.args(["--compress-strings=no", "--compress-pos=no"]);
     command.arg(format!("--callgrind-out-file={}/profile.%p", folder.display())).arg(&program).arg(folder);
     super::launch::run(&mut command, LIMIT, &folder.join("run.log"))?.map_err(fail)?;

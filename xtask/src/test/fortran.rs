@@ -1,5 +1,6 @@
 //! Programs in Fortran under our mpifort and mpirun, and what the wrapper and the build refuse.
 
+mod instructions;
 mod mpich;
 mod packages;
 mod wrapper;
@@ -27,6 +28,7 @@ pub fn tier(session: &mut Session) -> Result<()> {
     }
     session.case("fortran/wrong-kind", wrong_kind);
     session.case("fortran/wide-integers", wide_integers);
+    session.case("fortran/instructions", instructions::instructions);
     mpich::cases(session);
     packages::cases(session);
     Ok(())

@@ -33,9 +33,14 @@ extern "C" fn pmpi_allgather_(sendbuf: Buffer, sendcount: In<Int>, sendtype: In<
 /// MPI_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_allgather_f08ts_(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, comm: In<Int>, ierror: Ierror) {
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
-        let sendbuf_as = match sendbuf.layout(sendcount.get(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout(recvcount.get(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, comm: In<Int>, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_allgather_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, ierror);
+        }
+        let sendbuf_as = match sendbuf.layout_or_copy(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let recvbuf_as = match recvbuf.layout_or_copy(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
             return pmpi_allgather_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), comm, ierror);
         }
@@ -43,7 +48,9 @@ extern "C" fn pmpi_allgather_f08ts_(sendbuf: Section, sendcount: In<Int>, sendty
         let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
         pmpi_allgather_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, comm, ierror);
         recvbuf_copy.copy_back();
-        return;
+    }
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
+        return with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
     }
     pmpi_allgather_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, ierror);
 }
@@ -57,12 +64,19 @@ extern "C" fn pmpi_allgatherv_(sendbuf: Buffer, sendcount: In<Int>, sendtype: In
 /// MPI_Allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_allgatherv_f08ts_(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcounts: *const Int, displs: *const Int, recvtype: In<Int>, comm: In<Int>, ierror: Ierror) {
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcounts: *const Int, displs: *const Int, recvtype: In<Int>, comm: In<Int>, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_allgatherv_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcounts, displs, recvtype, comm, ierror);
+        }
         let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
         let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
         pmpi_allgatherv_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcounts, displs, recvtype, comm, ierror);
         recvbuf_copy.copy_back();
-        return;
+    }
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
+        return with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, ierror);
     }
     pmpi_allgatherv_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcounts, displs, recvtype, comm, ierror);
 }
@@ -76,12 +90,19 @@ extern "C" fn pmpi_allreduce_(sendbuf: Buffer, recvbuf: Buffer, count: In<Int>, 
 /// MPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_allreduce_f08ts_(sendbuf: Section, recvbuf: Section, count: In<Int>, datatype: In<Int>, op: In<Int>, comm: In<Int>, ierror: Ierror) {
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(sendbuf: Section, recvbuf: Section, count: In<Int>, datatype: In<Int>, op: In<Int>, comm: In<Int>, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_allreduce_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, ierror);
+        }
         let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
         let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
         pmpi_allreduce_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, comm, ierror);
         recvbuf_copy.copy_back();
-        return;
+    }
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
+        return with_gaps(sendbuf, recvbuf, count, datatype, op, comm, ierror);
     }
     pmpi_allreduce_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, ierror);
 }
@@ -95,9 +116,14 @@ extern "C" fn pmpi_alltoall_(sendbuf: Buffer, sendcount: In<Int>, sendtype: In<I
 /// MPI_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_alltoall_f08ts_(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, comm: In<Int>, ierror: Ierror) {
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
-        let sendbuf_as = match sendbuf.layout(sendcount.get(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout(recvcount.get(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, comm: In<Int>, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_alltoall_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, ierror);
+        }
+        let sendbuf_as = match sendbuf.layout_or_copy(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let recvbuf_as = match recvbuf.layout_or_copy(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
             return pmpi_alltoall_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), comm, ierror);
         }
@@ -105,7 +131,9 @@ extern "C" fn pmpi_alltoall_f08ts_(sendbuf: Section, sendcount: In<Int>, sendtyp
         let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
         pmpi_alltoall_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, comm, ierror);
         recvbuf_copy.copy_back();
-        return;
+    }
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
+        return with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
     }
     pmpi_alltoall_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, ierror);
 }
@@ -119,12 +147,19 @@ extern "C" fn pmpi_alltoallv_(sendbuf: Buffer, sendcounts: *const Int, sdispls: 
 /// MPI_Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_alltoallv_f08ts_(sendbuf: Section, sendcounts: *const Int, sdispls: *const Int, sendtype: In<Int>, recvbuf: Section, recvcounts: *const Int, rdispls: *const Int, recvtype: In<Int>, comm: In<Int>, ierror: Ierror) {
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(sendbuf: Section, sendcounts: *const Int, sdispls: *const Int, sendtype: In<Int>, recvbuf: Section, recvcounts: *const Int, rdispls: *const Int, recvtype: In<Int>, comm: In<Int>, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_alltoallv_(sendbuf.start(), sendcounts, sdispls, sendtype, recvbuf.start(), recvcounts, rdispls, recvtype, comm, ierror);
+        }
         let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
         let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
         pmpi_alltoallv_(sendbuf_copy.start(), sendcounts, sdispls, sendtype, recvbuf_copy.start(), recvcounts, rdispls, recvtype, comm, ierror);
         recvbuf_copy.copy_back();
-        return;
+    }
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
+        return with_gaps(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, ierror);
     }
     pmpi_alltoallv_(sendbuf.start(), sendcounts, sdispls, sendtype, recvbuf.start(), recvcounts, rdispls, recvtype, comm, ierror);
 }
@@ -140,12 +175,19 @@ extern "C" fn pmpi_alltoallw_(sendbuf: Buffer, sendcounts: *const Int, sdispls: 
 /// MPI_Alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_alltoallw_f08ts_(sendbuf: Section, sendcounts: *const Int, sdispls: *const Int, sendtypes: Handles, recvbuf: Section, recvcounts: *const Int, rdispls: *const Int, recvtypes: Handles, comm: In<Int>, ierror: Ierror) {
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(sendbuf: Section, sendcounts: *const Int, sdispls: *const Int, sendtypes: Handles, recvbuf: Section, recvcounts: *const Int, rdispls: *const Int, recvtypes: Handles, comm: In<Int>, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_alltoallw_(sendbuf.start(), sendcounts, sdispls, sendtypes, recvbuf.start(), recvcounts, rdispls, recvtypes, comm, ierror);
+        }
         let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
         let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
         pmpi_alltoallw_(sendbuf_copy.start(), sendcounts, sdispls, sendtypes, recvbuf_copy.start(), recvcounts, rdispls, recvtypes, comm, ierror);
         recvbuf_copy.copy_back();
-        return;
+    }
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
+        return with_gaps(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, ierror);
     }
     pmpi_alltoallw_(sendbuf.start(), sendcounts, sdispls, sendtypes, recvbuf.start(), recvcounts, rdispls, recvtypes, comm, ierror);
 }
@@ -165,15 +207,22 @@ extern "C" fn pmpi_bcast_(buffer: Buffer, count: In<Int>, datatype: In<Int>, roo
 /// MPI_Bcast(buffer, count, datatype, root, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_bcast_f08ts_(buffer: Section, count: In<Int>, datatype: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
-    if !(buffer.is_contiguous()) {
-        let buffer_as = match buffer.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(buffer: Section, count: In<Int>, datatype: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
+        if buffer.is_contiguous() {
+            return pmpi_bcast_(buffer.start(), count, datatype, root, comm, ierror);
+        }
+        let buffer_as = match buffer.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buffer_as) = &buffer_as {
             return pmpi_bcast_(buffer.start(), buffer_as.count(), buffer_as.datatype(), root, comm, ierror);
         }
         let Some(buffer_copy) = Copied::of(buffer) else { return ierror.set(NO_MEM) };
         pmpi_bcast_(buffer_copy.start(), count, datatype, root, comm, ierror);
         buffer_copy.copy_back();
-        return;
+    }
+    if !(buffer.is_whole()) {
+        return with_gaps(buffer, count, datatype, root, comm, ierror);
     }
     pmpi_bcast_(buffer.start(), count, datatype, root, comm, ierror);
 }
@@ -187,12 +236,19 @@ extern "C" fn pmpi_exscan_(sendbuf: Buffer, recvbuf: Buffer, count: In<Int>, dat
 /// MPI_Exscan(sendbuf, recvbuf, count, datatype, op, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_exscan_f08ts_(sendbuf: Section, recvbuf: Section, count: In<Int>, datatype: In<Int>, op: In<Int>, comm: In<Int>, ierror: Ierror) {
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(sendbuf: Section, recvbuf: Section, count: In<Int>, datatype: In<Int>, op: In<Int>, comm: In<Int>, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_exscan_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, ierror);
+        }
         let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
         let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
         pmpi_exscan_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, comm, ierror);
         recvbuf_copy.copy_back();
-        return;
+    }
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
+        return with_gaps(sendbuf, recvbuf, count, datatype, op, comm, ierror);
     }
     pmpi_exscan_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, ierror);
 }
@@ -206,9 +262,14 @@ extern "C" fn pmpi_gather_(sendbuf: Buffer, sendcount: In<Int>, sendtype: In<Int
 /// MPI_Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_gather_f08ts_(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
-        let sendbuf_as = match sendbuf.layout(sendcount.get(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout(recvcount.get(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_gather_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, ierror);
+        }
+        let sendbuf_as = match sendbuf.layout_or_copy(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let recvbuf_as = match recvbuf.layout_or_copy(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
             return pmpi_gather_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), root, comm, ierror);
         }
@@ -216,7 +277,9 @@ extern "C" fn pmpi_gather_f08ts_(sendbuf: Section, sendcount: In<Int>, sendtype:
         let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
         pmpi_gather_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, root, comm, ierror);
         recvbuf_copy.copy_back();
-        return;
+    }
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
+        return with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror);
     }
     pmpi_gather_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, ierror);
 }
@@ -230,12 +293,19 @@ extern "C" fn pmpi_gatherv_(sendbuf: Buffer, sendcount: In<Int>, sendtype: In<In
 /// MPI_Gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_gatherv_f08ts_(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcounts: *const Int, displs: *const Int, recvtype: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcounts: *const Int, displs: *const Int, recvtype: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_gatherv_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcounts, displs, recvtype, root, comm, ierror);
+        }
         let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
         let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
         pmpi_gatherv_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcounts, displs, recvtype, root, comm, ierror);
         recvbuf_copy.copy_back();
-        return;
+    }
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
+        return with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, ierror);
     }
     pmpi_gatherv_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcounts, displs, recvtype, root, comm, ierror);
 }
@@ -249,12 +319,19 @@ extern "C" fn pmpi_reduce_(sendbuf: Buffer, recvbuf: Buffer, count: In<Int>, dat
 /// MPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_reduce_f08ts_(sendbuf: Section, recvbuf: Section, count: In<Int>, datatype: In<Int>, op: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(sendbuf: Section, recvbuf: Section, count: In<Int>, datatype: In<Int>, op: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_reduce_(sendbuf.start(), recvbuf.start(), count, datatype, op, root, comm, ierror);
+        }
         let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
         let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
         pmpi_reduce_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, root, comm, ierror);
         recvbuf_copy.copy_back();
-        return;
+    }
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
+        return with_gaps(sendbuf, recvbuf, count, datatype, op, root, comm, ierror);
     }
     pmpi_reduce_(sendbuf.start(), recvbuf.start(), count, datatype, op, root, comm, ierror);
 }
@@ -268,12 +345,19 @@ extern "C" fn pmpi_reduce_local_(inbuf: Buffer, inoutbuf: Buffer, count: In<Int>
 /// MPI_Reduce_local(inbuf, inoutbuf, count, datatype, op, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_reduce_local_f08ts_(inbuf: Section, inoutbuf: Section, count: In<Int>, datatype: In<Int>, op: In<Int>, ierror: Ierror) {
-    if !(inbuf.is_contiguous() && inoutbuf.is_contiguous()) {
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(inbuf: Section, inoutbuf: Section, count: In<Int>, datatype: In<Int>, op: In<Int>, ierror: Ierror) {
+        if inbuf.is_contiguous() && inoutbuf.is_contiguous() {
+            return pmpi_reduce_local_(inbuf.start(), inoutbuf.start(), count, datatype, op, ierror);
+        }
         let Some(inbuf_copy) = Copied::of(inbuf) else { return ierror.set(NO_MEM) };
         let Some(inoutbuf_copy) = Copied::of(inoutbuf) else { return ierror.set(NO_MEM) };
         pmpi_reduce_local_(inbuf_copy.start(), inoutbuf_copy.start(), count, datatype, op, ierror);
         inoutbuf_copy.copy_back();
-        return;
+    }
+    if !(inbuf.is_whole() && inoutbuf.is_whole()) {
+        return with_gaps(inbuf, inoutbuf, count, datatype, op, ierror);
     }
     pmpi_reduce_local_(inbuf.start(), inoutbuf.start(), count, datatype, op, ierror);
 }
@@ -287,12 +371,19 @@ extern "C" fn pmpi_reduce_scatter_(sendbuf: Buffer, recvbuf: Buffer, recvcounts:
 /// MPI_Reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_reduce_scatter_f08ts_(sendbuf: Section, recvbuf: Section, recvcounts: *const Int, datatype: In<Int>, op: In<Int>, comm: In<Int>, ierror: Ierror) {
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(sendbuf: Section, recvbuf: Section, recvcounts: *const Int, datatype: In<Int>, op: In<Int>, comm: In<Int>, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_reduce_scatter_(sendbuf.start(), recvbuf.start(), recvcounts, datatype, op, comm, ierror);
+        }
         let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
         let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
         pmpi_reduce_scatter_(sendbuf_copy.start(), recvbuf_copy.start(), recvcounts, datatype, op, comm, ierror);
         recvbuf_copy.copy_back();
-        return;
+    }
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
+        return with_gaps(sendbuf, recvbuf, recvcounts, datatype, op, comm, ierror);
     }
     pmpi_reduce_scatter_(sendbuf.start(), recvbuf.start(), recvcounts, datatype, op, comm, ierror);
 }
@@ -306,12 +397,19 @@ extern "C" fn pmpi_reduce_scatter_block_(sendbuf: Buffer, recvbuf: Buffer, recvc
 /// MPI_Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_reduce_scatter_block_f08ts_(sendbuf: Section, recvbuf: Section, recvcount: In<Int>, datatype: In<Int>, op: In<Int>, comm: In<Int>, ierror: Ierror) {
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(sendbuf: Section, recvbuf: Section, recvcount: In<Int>, datatype: In<Int>, op: In<Int>, comm: In<Int>, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_reduce_scatter_block_(sendbuf.start(), recvbuf.start(), recvcount, datatype, op, comm, ierror);
+        }
         let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
         let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
         pmpi_reduce_scatter_block_(sendbuf_copy.start(), recvbuf_copy.start(), recvcount, datatype, op, comm, ierror);
         recvbuf_copy.copy_back();
-        return;
+    }
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
+        return with_gaps(sendbuf, recvbuf, recvcount, datatype, op, comm, ierror);
     }
     pmpi_reduce_scatter_block_(sendbuf.start(), recvbuf.start(), recvcount, datatype, op, comm, ierror);
 }
@@ -325,12 +423,19 @@ extern "C" fn pmpi_scan_(sendbuf: Buffer, recvbuf: Buffer, count: In<Int>, datat
 /// MPI_Scan(sendbuf, recvbuf, count, datatype, op, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_scan_f08ts_(sendbuf: Section, recvbuf: Section, count: In<Int>, datatype: In<Int>, op: In<Int>, comm: In<Int>, ierror: Ierror) {
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(sendbuf: Section, recvbuf: Section, count: In<Int>, datatype: In<Int>, op: In<Int>, comm: In<Int>, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_scan_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, ierror);
+        }
         let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
         let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
         pmpi_scan_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, comm, ierror);
         recvbuf_copy.copy_back();
-        return;
+    }
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
+        return with_gaps(sendbuf, recvbuf, count, datatype, op, comm, ierror);
     }
     pmpi_scan_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, ierror);
 }
@@ -344,9 +449,14 @@ extern "C" fn pmpi_scatter_(sendbuf: Buffer, sendcount: In<Int>, sendtype: In<In
 /// MPI_Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_scatter_f08ts_(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
-        let sendbuf_as = match sendbuf.layout(sendcount.get(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout(recvcount.get(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_scatter_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, ierror);
+        }
+        let sendbuf_as = match sendbuf.layout_or_copy(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let recvbuf_as = match recvbuf.layout_or_copy(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
             return pmpi_scatter_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), root, comm, ierror);
         }
@@ -354,7 +464,9 @@ extern "C" fn pmpi_scatter_f08ts_(sendbuf: Section, sendcount: In<Int>, sendtype
         let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
         pmpi_scatter_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, root, comm, ierror);
         recvbuf_copy.copy_back();
-        return;
+    }
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
+        return with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror);
     }
     pmpi_scatter_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, ierror);
 }
@@ -368,12 +480,19 @@ extern "C" fn pmpi_scatterv_(sendbuf: Buffer, sendcounts: *const Int, displs: *c
 /// MPI_Scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_scatterv_f08ts_(sendbuf: Section, sendcounts: *const Int, displs: *const Int, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(sendbuf: Section, sendcounts: *const Int, displs: *const Int, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_scatterv_(sendbuf.start(), sendcounts, displs, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, ierror);
+        }
         let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
         let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
         pmpi_scatterv_(sendbuf_copy.start(), sendcounts, displs, sendtype, recvbuf_copy.start(), recvcount, recvtype, root, comm, ierror);
         recvbuf_copy.copy_back();
-        return;
+    }
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
+        return with_gaps(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror);
     }
     pmpi_scatterv_(sendbuf.start(), sendcounts, displs, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, ierror);
 }

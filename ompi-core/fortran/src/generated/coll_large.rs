@@ -32,9 +32,14 @@ extern "C" fn pmpi_allgather_c_(sendbuf: Buffer, sendcount: In<i64>, sendtype: I
 /// MPI_Allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_allgather_c_f08ts_(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, comm: In<Int>, ierror: Ierror) {
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
-        let sendbuf_as = match sendbuf.layout(sendcount.get(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout(recvcount.get(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, comm: In<Int>, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_allgather_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, ierror);
+        }
+        let sendbuf_as = match sendbuf.layout_or_copy(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let recvbuf_as = match recvbuf.layout_or_copy(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
             return pmpi_allgather_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), comm, ierror);
         }
@@ -42,7 +47,9 @@ extern "C" fn pmpi_allgather_c_f08ts_(sendbuf: Section, sendcount: In<i64>, send
         let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
         pmpi_allgather_c_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, comm, ierror);
         recvbuf_copy.copy_back();
-        return;
+    }
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
+        return with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
     }
     pmpi_allgather_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, ierror);
 }
@@ -56,12 +63,19 @@ extern "C" fn pmpi_allgatherv_c_(sendbuf: Buffer, sendcount: In<i64>, sendtype: 
 /// MPI_Allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_allgatherv_c_f08ts_(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcounts: *const i64, displs: *const i64, recvtype: In<Int>, comm: In<Int>, ierror: Ierror) {
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcounts: *const i64, displs: *const i64, recvtype: In<Int>, comm: In<Int>, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_allgatherv_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcounts, displs, recvtype, comm, ierror);
+        }
         let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
         let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
         pmpi_allgatherv_c_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcounts, displs, recvtype, comm, ierror);
         recvbuf_copy.copy_back();
-        return;
+    }
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
+        return with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, ierror);
     }
     pmpi_allgatherv_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcounts, displs, recvtype, comm, ierror);
 }
@@ -75,12 +89,19 @@ extern "C" fn pmpi_allreduce_c_(sendbuf: Buffer, recvbuf: Buffer, count: In<i64>
 /// MPI_Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_allreduce_c_f08ts_(sendbuf: Section, recvbuf: Section, count: In<i64>, datatype: In<Int>, op: In<Int>, comm: In<Int>, ierror: Ierror) {
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(sendbuf: Section, recvbuf: Section, count: In<i64>, datatype: In<Int>, op: In<Int>, comm: In<Int>, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_allreduce_c_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, ierror);
+        }
         let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
         let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
         pmpi_allreduce_c_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, comm, ierror);
         recvbuf_copy.copy_back();
-        return;
+    }
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
+        return with_gaps(sendbuf, recvbuf, count, datatype, op, comm, ierror);
     }
     pmpi_allreduce_c_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, ierror);
 }
@@ -94,9 +115,14 @@ extern "C" fn pmpi_alltoall_c_(sendbuf: Buffer, sendcount: In<i64>, sendtype: In
 /// MPI_Alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_alltoall_c_f08ts_(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, comm: In<Int>, ierror: Ierror) {
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
-        let sendbuf_as = match sendbuf.layout(sendcount.get(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout(recvcount.get(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, comm: In<Int>, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_alltoall_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, ierror);
+        }
+        let sendbuf_as = match sendbuf.layout_or_copy(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let recvbuf_as = match recvbuf.layout_or_copy(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
             return pmpi_alltoall_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), comm, ierror);
         }
@@ -104,7 +130,9 @@ extern "C" fn pmpi_alltoall_c_f08ts_(sendbuf: Section, sendcount: In<i64>, sendt
         let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
         pmpi_alltoall_c_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, comm, ierror);
         recvbuf_copy.copy_back();
-        return;
+    }
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
+        return with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
     }
     pmpi_alltoall_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, ierror);
 }
@@ -118,12 +146,19 @@ extern "C" fn pmpi_alltoallv_c_(sendbuf: Buffer, sendcounts: *const i64, sdispls
 /// MPI_Alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_alltoallv_c_f08ts_(sendbuf: Section, sendcounts: *const i64, sdispls: *const i64, sendtype: In<Int>, recvbuf: Section, recvcounts: *const i64, rdispls: *const i64, recvtype: In<Int>, comm: In<Int>, ierror: Ierror) {
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(sendbuf: Section, sendcounts: *const i64, sdispls: *const i64, sendtype: In<Int>, recvbuf: Section, recvcounts: *const i64, rdispls: *const i64, recvtype: In<Int>, comm: In<Int>, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_alltoallv_c_(sendbuf.start(), sendcounts, sdispls, sendtype, recvbuf.start(), recvcounts, rdispls, recvtype, comm, ierror);
+        }
         let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
         let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
         pmpi_alltoallv_c_(sendbuf_copy.start(), sendcounts, sdispls, sendtype, recvbuf_copy.start(), recvcounts, rdispls, recvtype, comm, ierror);
         recvbuf_copy.copy_back();
-        return;
+    }
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
+        return with_gaps(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, ierror);
     }
     pmpi_alltoallv_c_(sendbuf.start(), sendcounts, sdispls, sendtype, recvbuf.start(), recvcounts, rdispls, recvtype, comm, ierror);
 }
@@ -139,12 +174,19 @@ extern "C" fn pmpi_alltoallw_c_(sendbuf: Buffer, sendcounts: *const i64, sdispls
 /// MPI_Alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_alltoallw_c_f08ts_(sendbuf: Section, sendcounts: *const i64, sdispls: *const i64, sendtypes: Handles, recvbuf: Section, recvcounts: *const i64, rdispls: *const i64, recvtypes: Handles, comm: In<Int>, ierror: Ierror) {
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(sendbuf: Section, sendcounts: *const i64, sdispls: *const i64, sendtypes: Handles, recvbuf: Section, recvcounts: *const i64, rdispls: *const i64, recvtypes: Handles, comm: In<Int>, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_alltoallw_c_(sendbuf.start(), sendcounts, sdispls, sendtypes, recvbuf.start(), recvcounts, rdispls, recvtypes, comm, ierror);
+        }
         let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
         let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
         pmpi_alltoallw_c_(sendbuf_copy.start(), sendcounts, sdispls, sendtypes, recvbuf_copy.start(), recvcounts, rdispls, recvtypes, comm, ierror);
         recvbuf_copy.copy_back();
-        return;
+    }
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
+        return with_gaps(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, ierror);
     }
     pmpi_alltoallw_c_(sendbuf.start(), sendcounts, sdispls, sendtypes, recvbuf.start(), recvcounts, rdispls, recvtypes, comm, ierror);
 }
@@ -158,15 +200,22 @@ extern "C" fn pmpi_bcast_c_(buffer: Buffer, count: In<i64>, datatype: In<Int>, r
 /// MPI_Bcast_c(buffer, count, datatype, root, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_bcast_c_f08ts_(buffer: Section, count: In<i64>, datatype: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
-    if !(buffer.is_contiguous()) {
-        let buffer_as = match buffer.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(buffer: Section, count: In<i64>, datatype: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
+        if buffer.is_contiguous() {
+            return pmpi_bcast_c_(buffer.start(), count, datatype, root, comm, ierror);
+        }
+        let buffer_as = match buffer.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buffer_as) = &buffer_as {
             return pmpi_bcast_c_(buffer.start(), buffer_as.count(), buffer_as.datatype(), root, comm, ierror);
         }
         let Some(buffer_copy) = Copied::of(buffer) else { return ierror.set(NO_MEM) };
         pmpi_bcast_c_(buffer_copy.start(), count, datatype, root, comm, ierror);
         buffer_copy.copy_back();
-        return;
+    }
+    if !(buffer.is_whole()) {
+        return with_gaps(buffer, count, datatype, root, comm, ierror);
     }
     pmpi_bcast_c_(buffer.start(), count, datatype, root, comm, ierror);
 }
@@ -180,12 +229,19 @@ extern "C" fn pmpi_exscan_c_(sendbuf: Buffer, recvbuf: Buffer, count: In<i64>, d
 /// MPI_Exscan_c(sendbuf, recvbuf, count, datatype, op, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_exscan_c_f08ts_(sendbuf: Section, recvbuf: Section, count: In<i64>, datatype: In<Int>, op: In<Int>, comm: In<Int>, ierror: Ierror) {
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(sendbuf: Section, recvbuf: Section, count: In<i64>, datatype: In<Int>, op: In<Int>, comm: In<Int>, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_exscan_c_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, ierror);
+        }
         let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
         let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
         pmpi_exscan_c_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, comm, ierror);
         recvbuf_copy.copy_back();
-        return;
+    }
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
+        return with_gaps(sendbuf, recvbuf, count, datatype, op, comm, ierror);
     }
     pmpi_exscan_c_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, ierror);
 }
@@ -199,9 +255,14 @@ extern "C" fn pmpi_gather_c_(sendbuf: Buffer, sendcount: In<i64>, sendtype: In<I
 /// MPI_Gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_gather_c_f08ts_(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
-        let sendbuf_as = match sendbuf.layout(sendcount.get(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout(recvcount.get(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_gather_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, ierror);
+        }
+        let sendbuf_as = match sendbuf.layout_or_copy(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let recvbuf_as = match recvbuf.layout_or_copy(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
             return pmpi_gather_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), root, comm, ierror);
         }
@@ -209,7 +270,9 @@ extern "C" fn pmpi_gather_c_f08ts_(sendbuf: Section, sendcount: In<i64>, sendtyp
         let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
         pmpi_gather_c_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, root, comm, ierror);
         recvbuf_copy.copy_back();
-        return;
+    }
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
+        return with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror);
     }
     pmpi_gather_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, ierror);
 }
@@ -223,12 +286,19 @@ extern "C" fn pmpi_gatherv_c_(sendbuf: Buffer, sendcount: In<i64>, sendtype: In<
 /// MPI_Gatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_gatherv_c_f08ts_(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcounts: *const i64, displs: *const i64, recvtype: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcounts: *const i64, displs: *const i64, recvtype: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_gatherv_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcounts, displs, recvtype, root, comm, ierror);
+        }
         let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
         let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
         pmpi_gatherv_c_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcounts, displs, recvtype, root, comm, ierror);
         recvbuf_copy.copy_back();
-        return;
+    }
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
+        return with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, ierror);
     }
     pmpi_gatherv_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcounts, displs, recvtype, root, comm, ierror);
 }
@@ -242,12 +312,19 @@ extern "C" fn pmpi_reduce_c_(sendbuf: Buffer, recvbuf: Buffer, count: In<i64>, d
 /// MPI_Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_reduce_c_f08ts_(sendbuf: Section, recvbuf: Section, count: In<i64>, datatype: In<Int>, op: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(sendbuf: Section, recvbuf: Section, count: In<i64>, datatype: In<Int>, op: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_reduce_c_(sendbuf.start(), recvbuf.start(), count, datatype, op, root, comm, ierror);
+        }
         let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
         let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
         pmpi_reduce_c_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, root, comm, ierror);
         recvbuf_copy.copy_back();
-        return;
+    }
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
+        return with_gaps(sendbuf, recvbuf, count, datatype, op, root, comm, ierror);
     }
     pmpi_reduce_c_(sendbuf.start(), recvbuf.start(), count, datatype, op, root, comm, ierror);
 }
@@ -261,12 +338,19 @@ extern "C" fn pmpi_reduce_local_c_(inbuf: Buffer, inoutbuf: Buffer, count: In<i6
 /// MPI_Reduce_local_c(inbuf, inoutbuf, count, datatype, op, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_reduce_local_c_f08ts_(inbuf: Section, inoutbuf: Section, count: In<i64>, datatype: In<Int>, op: In<Int>, ierror: Ierror) {
-    if !(inbuf.is_contiguous() && inoutbuf.is_contiguous()) {
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(inbuf: Section, inoutbuf: Section, count: In<i64>, datatype: In<Int>, op: In<Int>, ierror: Ierror) {
+        if inbuf.is_contiguous() && inoutbuf.is_contiguous() {
+            return pmpi_reduce_local_c_(inbuf.start(), inoutbuf.start(), count, datatype, op, ierror);
+        }
         let Some(inbuf_copy) = Copied::of(inbuf) else { return ierror.set(NO_MEM) };
         let Some(inoutbuf_copy) = Copied::of(inoutbuf) else { return ierror.set(NO_MEM) };
         pmpi_reduce_local_c_(inbuf_copy.start(), inoutbuf_copy.start(), count, datatype, op, ierror);
         inoutbuf_copy.copy_back();
-        return;
+    }
+    if !(inbuf.is_whole() && inoutbuf.is_whole()) {
+        return with_gaps(inbuf, inoutbuf, count, datatype, op, ierror);
     }
     pmpi_reduce_local_c_(inbuf.start(), inoutbuf.start(), count, datatype, op, ierror);
 }
@@ -280,12 +364,19 @@ extern "C" fn pmpi_reduce_scatter_c_(sendbuf: Buffer, recvbuf: Buffer, recvcount
 /// MPI_Reduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_reduce_scatter_c_f08ts_(sendbuf: Section, recvbuf: Section, recvcounts: *const i64, datatype: In<Int>, op: In<Int>, comm: In<Int>, ierror: Ierror) {
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(sendbuf: Section, recvbuf: Section, recvcounts: *const i64, datatype: In<Int>, op: In<Int>, comm: In<Int>, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_reduce_scatter_c_(sendbuf.start(), recvbuf.start(), recvcounts, datatype, op, comm, ierror);
+        }
         let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
         let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
         pmpi_reduce_scatter_c_(sendbuf_copy.start(), recvbuf_copy.start(), recvcounts, datatype, op, comm, ierror);
         recvbuf_copy.copy_back();
-        return;
+    }
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
+        return with_gaps(sendbuf, recvbuf, recvcounts, datatype, op, comm, ierror);
     }
     pmpi_reduce_scatter_c_(sendbuf.start(), recvbuf.start(), recvcounts, datatype, op, comm, ierror);
 }
@@ -299,12 +390,19 @@ extern "C" fn pmpi_reduce_scatter_block_c_(sendbuf: Buffer, recvbuf: Buffer, rec
 /// MPI_Reduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_reduce_scatter_block_c_f08ts_(sendbuf: Section, recvbuf: Section, recvcount: In<i64>, datatype: In<Int>, op: In<Int>, comm: In<Int>, ierror: Ierror) {
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(sendbuf: Section, recvbuf: Section, recvcount: In<i64>, datatype: In<Int>, op: In<Int>, comm: In<Int>, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_reduce_scatter_block_c_(sendbuf.start(), recvbuf.start(), recvcount, datatype, op, comm, ierror);
+        }
         let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
         let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
         pmpi_reduce_scatter_block_c_(sendbuf_copy.start(), recvbuf_copy.start(), recvcount, datatype, op, comm, ierror);
         recvbuf_copy.copy_back();
-        return;
+    }
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
+        return with_gaps(sendbuf, recvbuf, recvcount, datatype, op, comm, ierror);
     }
     pmpi_reduce_scatter_block_c_(sendbuf.start(), recvbuf.start(), recvcount, datatype, op, comm, ierror);
 }
@@ -318,12 +416,19 @@ extern "C" fn pmpi_scan_c_(sendbuf: Buffer, recvbuf: Buffer, count: In<i64>, dat
 /// MPI_Scan_c(sendbuf, recvbuf, count, datatype, op, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_scan_c_f08ts_(sendbuf: Section, recvbuf: Section, count: In<i64>, datatype: In<Int>, op: In<Int>, comm: In<Int>, ierror: Ierror) {
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(sendbuf: Section, recvbuf: Section, count: In<i64>, datatype: In<Int>, op: In<Int>, comm: In<Int>, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_scan_c_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, ierror);
+        }
         let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
         let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
         pmpi_scan_c_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, comm, ierror);
         recvbuf_copy.copy_back();
-        return;
+    }
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
+        return with_gaps(sendbuf, recvbuf, count, datatype, op, comm, ierror);
     }
     pmpi_scan_c_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, ierror);
 }
@@ -337,9 +442,14 @@ extern "C" fn pmpi_scatter_c_(sendbuf: Buffer, sendcount: In<i64>, sendtype: In<
 /// MPI_Scatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_scatter_c_f08ts_(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
-        let sendbuf_as = match sendbuf.layout(sendcount.get(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout(recvcount.get(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_scatter_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, ierror);
+        }
+        let sendbuf_as = match sendbuf.layout_or_copy(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let recvbuf_as = match recvbuf.layout_or_copy(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
             return pmpi_scatter_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), root, comm, ierror);
         }
@@ -347,7 +457,9 @@ extern "C" fn pmpi_scatter_c_f08ts_(sendbuf: Section, sendcount: In<i64>, sendty
         let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
         pmpi_scatter_c_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, root, comm, ierror);
         recvbuf_copy.copy_back();
-        return;
+    }
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
+        return with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror);
     }
     pmpi_scatter_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, ierror);
 }
@@ -361,12 +473,19 @@ extern "C" fn pmpi_scatterv_c_(sendbuf: Buffer, sendcounts: *const i64, displs: 
 /// MPI_Scatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_scatterv_c_f08ts_(sendbuf: Section, sendcounts: *const i64, displs: *const i64, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(sendbuf: Section, sendcounts: *const i64, displs: *const i64, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_scatterv_c_(sendbuf.start(), sendcounts, displs, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, ierror);
+        }
         let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
         let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
         pmpi_scatterv_c_(sendbuf_copy.start(), sendcounts, displs, sendtype, recvbuf_copy.start(), recvcount, recvtype, root, comm, ierror);
         recvbuf_copy.copy_back();
-        return;
+    }
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
+        return with_gaps(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror);
     }
     pmpi_scatterv_c_(sendbuf.start(), sendcounts, displs, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, ierror);
 }

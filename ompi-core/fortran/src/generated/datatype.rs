@@ -86,12 +86,19 @@ extern "C" fn pmpi_pack_(inbuf: Buffer, incount: In<Int>, datatype: In<Int>, out
 /// MPI_Pack(inbuf, incount, datatype, outbuf, outsize, position, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_pack_f08ts_(inbuf: Section, incount: In<Int>, datatype: In<Int>, outbuf: Section, outsize: In<Int>, position: *mut Int, comm: In<Int>, ierror: Ierror) {
-    if !(inbuf.is_contiguous() && outbuf.is_contiguous()) {
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(inbuf: Section, incount: In<Int>, datatype: In<Int>, outbuf: Section, outsize: In<Int>, position: *mut Int, comm: In<Int>, ierror: Ierror) {
+        if inbuf.is_contiguous() && outbuf.is_contiguous() {
+            return pmpi_pack_(inbuf.start(), incount, datatype, outbuf.start(), outsize, position, comm, ierror);
+        }
         let Some(inbuf_copy) = Copied::of(inbuf) else { return ierror.set(NO_MEM) };
         let Some(outbuf_copy) = Copied::of(outbuf) else { return ierror.set(NO_MEM) };
         pmpi_pack_(inbuf_copy.start(), incount, datatype, outbuf_copy.start(), outsize, position, comm, ierror);
         outbuf_copy.copy_back();
-        return;
+    }
+    if !(inbuf.is_whole() && outbuf.is_whole()) {
+        return with_gaps(inbuf, incount, datatype, outbuf, outsize, position, comm, ierror);
     }
     pmpi_pack_(inbuf.start(), incount, datatype, outbuf.start(), outsize, position, comm, ierror);
 }
@@ -106,12 +113,19 @@ extern "C" fn pmpi_pack_external_(datarep: Text, inbuf: Buffer, incount: In<Int>
 /// MPI_Pack_external(datarep, inbuf, incount, datatype, outbuf, outsize, position, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_pack_external_f08ts_(datarep: TextSection, inbuf: Section, incount: In<Int>, datatype: In<Int>, outbuf: Section, outsize: In<i64>, position: *mut i64, ierror: Ierror) {
-    if !(inbuf.is_contiguous() && outbuf.is_contiguous()) {
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(datarep: TextSection, inbuf: Section, incount: In<Int>, datatype: In<Int>, outbuf: Section, outsize: In<i64>, position: *mut i64, ierror: Ierror) {
+        if inbuf.is_contiguous() && outbuf.is_contiguous() {
+            return pmpi_pack_external_(datarep.text(), inbuf.start(), incount, datatype, outbuf.start(), outsize, position, ierror, datarep.length());
+        }
         let Some(inbuf_copy) = Copied::of(inbuf) else { return ierror.set(NO_MEM) };
         let Some(outbuf_copy) = Copied::of(outbuf) else { return ierror.set(NO_MEM) };
         pmpi_pack_external_(datarep.text(), inbuf_copy.start(), incount, datatype, outbuf_copy.start(), outsize, position, ierror, datarep.length());
         outbuf_copy.copy_back();
-        return;
+    }
+    if !(inbuf.is_whole() && outbuf.is_whole()) {
+        return with_gaps(datarep, inbuf, incount, datatype, outbuf, outsize, position, ierror);
     }
     pmpi_pack_external_(datarep.text(), inbuf.start(), incount, datatype, outbuf.start(), outsize, position, ierror, datarep.length());
 }
@@ -389,12 +403,19 @@ extern "C" fn pmpi_unpack_(inbuf: Buffer, insize: In<Int>, position: *mut Int, o
 /// MPI_Unpack(inbuf, insize, position, outbuf, outcount, datatype, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_unpack_f08ts_(inbuf: Section, insize: In<Int>, position: *mut Int, outbuf: Section, outcount: In<Int>, datatype: In<Int>, comm: In<Int>, ierror: Ierror) {
-    if !(inbuf.is_contiguous() && outbuf.is_contiguous()) {
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(inbuf: Section, insize: In<Int>, position: *mut Int, outbuf: Section, outcount: In<Int>, datatype: In<Int>, comm: In<Int>, ierror: Ierror) {
+        if inbuf.is_contiguous() && outbuf.is_contiguous() {
+            return pmpi_unpack_(inbuf.start(), insize, position, outbuf.start(), outcount, datatype, comm, ierror);
+        }
         let Some(inbuf_copy) = Copied::of(inbuf) else { return ierror.set(NO_MEM) };
         let Some(outbuf_copy) = Copied::of(outbuf) else { return ierror.set(NO_MEM) };
         pmpi_unpack_(inbuf_copy.start(), insize, position, outbuf_copy.start(), outcount, datatype, comm, ierror);
         outbuf_copy.copy_back();
-        return;
+    }
+    if !(inbuf.is_whole() && outbuf.is_whole()) {
+        return with_gaps(inbuf, insize, position, outbuf, outcount, datatype, comm, ierror);
     }
     pmpi_unpack_(inbuf.start(), insize, position, outbuf.start(), outcount, datatype, comm, ierror);
 }
@@ -409,12 +430,19 @@ extern "C" fn pmpi_unpack_external_(datarep: Text, inbuf: Buffer, insize: In<i64
 /// MPI_Unpack_external(datarep, inbuf, insize, position, outbuf, outcount, datatype, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_unpack_external_f08ts_(datarep: TextSection, inbuf: Section, insize: In<i64>, position: *mut i64, outbuf: Section, outcount: In<Int>, datatype: In<Int>, ierror: Ierror) {
-    if !(inbuf.is_contiguous() && outbuf.is_contiguous()) {
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(datarep: TextSection, inbuf: Section, insize: In<i64>, position: *mut i64, outbuf: Section, outcount: In<Int>, datatype: In<Int>, ierror: Ierror) {
+        if inbuf.is_contiguous() && outbuf.is_contiguous() {
+            return pmpi_unpack_external_(datarep.text(), inbuf.start(), insize, position, outbuf.start(), outcount, datatype, ierror, datarep.length());
+        }
         let Some(inbuf_copy) = Copied::of(inbuf) else { return ierror.set(NO_MEM) };
         let Some(outbuf_copy) = Copied::of(outbuf) else { return ierror.set(NO_MEM) };
         pmpi_unpack_external_(datarep.text(), inbuf_copy.start(), insize, position, outbuf_copy.start(), outcount, datatype, ierror, datarep.length());
         outbuf_copy.copy_back();
-        return;
+    }
+    if !(inbuf.is_whole() && outbuf.is_whole()) {
+        return with_gaps(datarep, inbuf, insize, position, outbuf, outcount, datatype, ierror);
     }
     pmpi_unpack_external_(datarep.text(), inbuf.start(), insize, position, outbuf.start(), outcount, datatype, ierror, datarep.length());
 }

@@ -52,12 +52,19 @@ extern "C" fn pmpi_pack_c_(inbuf: Buffer, incount: In<i64>, datatype: In<Int>, o
 /// MPI_Pack_c(inbuf, incount, datatype, outbuf, outsize, position, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_pack_c_f08ts_(inbuf: Section, incount: In<i64>, datatype: In<Int>, outbuf: Section, outsize: In<i64>, position: *mut i64, comm: In<Int>, ierror: Ierror) {
-    if !(inbuf.is_contiguous() && outbuf.is_contiguous()) {
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(inbuf: Section, incount: In<i64>, datatype: In<Int>, outbuf: Section, outsize: In<i64>, position: *mut i64, comm: In<Int>, ierror: Ierror) {
+        if inbuf.is_contiguous() && outbuf.is_contiguous() {
+            return pmpi_pack_c_(inbuf.start(), incount, datatype, outbuf.start(), outsize, position, comm, ierror);
+        }
         let Some(inbuf_copy) = Copied::of(inbuf) else { return ierror.set(NO_MEM) };
         let Some(outbuf_copy) = Copied::of(outbuf) else { return ierror.set(NO_MEM) };
         pmpi_pack_c_(inbuf_copy.start(), incount, datatype, outbuf_copy.start(), outsize, position, comm, ierror);
         outbuf_copy.copy_back();
-        return;
+    }
+    if !(inbuf.is_whole() && outbuf.is_whole()) {
+        return with_gaps(inbuf, incount, datatype, outbuf, outsize, position, comm, ierror);
     }
     pmpi_pack_c_(inbuf.start(), incount, datatype, outbuf.start(), outsize, position, comm, ierror);
 }
@@ -72,12 +79,19 @@ extern "C" fn pmpi_pack_external_c_(datarep: Text, inbuf: Buffer, incount: In<i6
 /// MPI_Pack_external_c(datarep, inbuf, incount, datatype, outbuf, outsize, position, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_pack_external_c_f08ts_(datarep: TextSection, inbuf: Section, incount: In<i64>, datatype: In<Int>, outbuf: Section, outsize: In<i64>, position: *mut i64, ierror: Ierror) {
-    if !(inbuf.is_contiguous() && outbuf.is_contiguous()) {
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(datarep: TextSection, inbuf: Section, incount: In<i64>, datatype: In<Int>, outbuf: Section, outsize: In<i64>, position: *mut i64, ierror: Ierror) {
+        if inbuf.is_contiguous() && outbuf.is_contiguous() {
+            return pmpi_pack_external_c_(datarep.text(), inbuf.start(), incount, datatype, outbuf.start(), outsize, position, ierror, datarep.length());
+        }
         let Some(inbuf_copy) = Copied::of(inbuf) else { return ierror.set(NO_MEM) };
         let Some(outbuf_copy) = Copied::of(outbuf) else { return ierror.set(NO_MEM) };
         pmpi_pack_external_c_(datarep.text(), inbuf_copy.start(), incount, datatype, outbuf_copy.start(), outsize, position, ierror, datarep.length());
         outbuf_copy.copy_back();
-        return;
+    }
+    if !(inbuf.is_whole() && outbuf.is_whole()) {
+        return with_gaps(datarep, inbuf, incount, datatype, outbuf, outsize, position, ierror);
     }
     pmpi_pack_external_c_(datarep.text(), inbuf.start(), incount, datatype, outbuf.start(), outsize, position, ierror, datarep.length());
 }
@@ -243,12 +257,19 @@ extern "C" fn pmpi_unpack_c_(inbuf: Buffer, insize: In<i64>, position: *mut i64,
 /// MPI_Unpack_c(inbuf, insize, position, outbuf, outcount, datatype, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_unpack_c_f08ts_(inbuf: Section, insize: In<i64>, position: *mut i64, outbuf: Section, outcount: In<i64>, datatype: In<Int>, comm: In<Int>, ierror: Ierror) {
-    if !(inbuf.is_contiguous() && outbuf.is_contiguous()) {
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(inbuf: Section, insize: In<i64>, position: *mut i64, outbuf: Section, outcount: In<i64>, datatype: In<Int>, comm: In<Int>, ierror: Ierror) {
+        if inbuf.is_contiguous() && outbuf.is_contiguous() {
+            return pmpi_unpack_c_(inbuf.start(), insize, position, outbuf.start(), outcount, datatype, comm, ierror);
+        }
         let Some(inbuf_copy) = Copied::of(inbuf) else { return ierror.set(NO_MEM) };
         let Some(outbuf_copy) = Copied::of(outbuf) else { return ierror.set(NO_MEM) };
         pmpi_unpack_c_(inbuf_copy.start(), insize, position, outbuf_copy.start(), outcount, datatype, comm, ierror);
         outbuf_copy.copy_back();
-        return;
+    }
+    if !(inbuf.is_whole() && outbuf.is_whole()) {
+        return with_gaps(inbuf, insize, position, outbuf, outcount, datatype, comm, ierror);
     }
     pmpi_unpack_c_(inbuf.start(), insize, position, outbuf.start(), outcount, datatype, comm, ierror);
 }
@@ -263,12 +284,19 @@ extern "C" fn pmpi_unpack_external_c_(datarep: Text, inbuf: Buffer, insize: In<i
 /// MPI_Unpack_external_c(datarep, inbuf, insize, position, outbuf, outcount, datatype, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_unpack_external_c_f08ts_(datarep: TextSection, inbuf: Section, insize: In<i64>, position: *mut i64, outbuf: Section, outcount: In<i64>, datatype: In<Int>, ierror: Ierror) {
-    if !(inbuf.is_contiguous() && outbuf.is_contiguous()) {
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(datarep: TextSection, inbuf: Section, insize: In<i64>, position: *mut i64, outbuf: Section, outcount: In<i64>, datatype: In<Int>, ierror: Ierror) {
+        if inbuf.is_contiguous() && outbuf.is_contiguous() {
+            return pmpi_unpack_external_c_(datarep.text(), inbuf.start(), insize, position, outbuf.start(), outcount, datatype, ierror, datarep.length());
+        }
         let Some(inbuf_copy) = Copied::of(inbuf) else { return ierror.set(NO_MEM) };
         let Some(outbuf_copy) = Copied::of(outbuf) else { return ierror.set(NO_MEM) };
         pmpi_unpack_external_c_(datarep.text(), inbuf_copy.start(), insize, position, outbuf_copy.start(), outcount, datatype, ierror, datarep.length());
         outbuf_copy.copy_back();
-        return;
+    }
+    if !(inbuf.is_whole() && outbuf.is_whole()) {
+        return with_gaps(datarep, inbuf, insize, position, outbuf, outcount, datatype, ierror);
     }
     pmpi_unpack_external_c_(datarep.text(), inbuf.start(), insize, position, outbuf.start(), outcount, datatype, ierror, datarep.length());
 }

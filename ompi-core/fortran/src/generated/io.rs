@@ -132,8 +132,13 @@ extern "C" fn pmpi_file_iread_(fh: In<Int>, buf: Buffer, count: In<Int>, datatyp
 /// MPI_File_iread(fh, buf, count, datatype, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_iread_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_iread_(fh, buf.start(), count, datatype, request, ierror);
+        }
+        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_iread_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
         }
@@ -141,7 +146,10 @@ extern "C" fn pmpi_file_iread_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, 
         let mut result = SUCCESS;
         pmpi_file_iread_(fh, buf_copy.start(), count, datatype, request, Out(&raw mut result));
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
-        return ierror.set(result);
+        ierror.set(result);
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(fh, buf, count, datatype, request, ierror);
     }
     pmpi_file_iread_(fh, buf.start(), count, datatype, request, ierror);
 }
@@ -158,8 +166,13 @@ extern "C" fn pmpi_file_iread_all_(fh: In<Int>, buf: Buffer, count: In<Int>, dat
 /// MPI_File_iread_all(fh, buf, count, datatype, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_iread_all_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_iread_all_(fh, buf.start(), count, datatype, request, ierror);
+        }
+        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_iread_all_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
         }
@@ -167,7 +180,10 @@ extern "C" fn pmpi_file_iread_all_f08ts_(fh: In<Int>, buf: Section, count: In<In
         let mut result = SUCCESS;
         pmpi_file_iread_all_(fh, buf_copy.start(), count, datatype, request, Out(&raw mut result));
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
-        return ierror.set(result);
+        ierror.set(result);
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(fh, buf, count, datatype, request, ierror);
     }
     pmpi_file_iread_all_(fh, buf.start(), count, datatype, request, ierror);
 }
@@ -184,8 +200,13 @@ extern "C" fn pmpi_file_iwrite_(fh: In<Int>, buf: Buffer, count: In<Int>, dataty
 /// MPI_File_iwrite(fh, buf, count, datatype, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_iwrite_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_iwrite_(fh, buf.start(), count, datatype, request, ierror);
+        }
+        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_iwrite_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
         }
@@ -193,7 +214,10 @@ extern "C" fn pmpi_file_iwrite_f08ts_(fh: In<Int>, buf: Section, count: In<Int>,
         let mut result = SUCCESS;
         pmpi_file_iwrite_(fh, buf_copy.start(), count, datatype, request, Out(&raw mut result));
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
-        return ierror.set(result);
+        ierror.set(result);
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(fh, buf, count, datatype, request, ierror);
     }
     pmpi_file_iwrite_(fh, buf.start(), count, datatype, request, ierror);
 }
@@ -210,8 +234,13 @@ extern "C" fn pmpi_file_iwrite_all_(fh: In<Int>, buf: Buffer, count: In<Int>, da
 /// MPI_File_iwrite_all(fh, buf, count, datatype, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_iwrite_all_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_iwrite_all_(fh, buf.start(), count, datatype, request, ierror);
+        }
+        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_iwrite_all_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
         }
@@ -219,7 +248,10 @@ extern "C" fn pmpi_file_iwrite_all_f08ts_(fh: In<Int>, buf: Section, count: In<I
         let mut result = SUCCESS;
         pmpi_file_iwrite_all_(fh, buf_copy.start(), count, datatype, request, Out(&raw mut result));
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
-        return ierror.set(result);
+        ierror.set(result);
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(fh, buf, count, datatype, request, ierror);
     }
     pmpi_file_iwrite_all_(fh, buf.start(), count, datatype, request, ierror);
 }
@@ -249,15 +281,22 @@ extern "C" fn pmpi_file_read_(fh: In<Int>, buf: Buffer, count: In<Int>, datatype
 /// MPI_File_read(fh, buf, count, datatype, status, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_read_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_read_(fh, buf.start(), count, datatype, status, ierror);
+        }
+        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_read_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
         }
         let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
         pmpi_file_read_(fh, buf_copy.start(), count, datatype, status, ierror);
         buf_copy.copy_back();
-        return;
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(fh, buf, count, datatype, status, ierror);
     }
     pmpi_file_read_(fh, buf.start(), count, datatype, status, ierror);
 }
@@ -271,15 +310,22 @@ extern "C" fn pmpi_file_read_all_(fh: In<Int>, buf: Buffer, count: In<Int>, data
 /// MPI_File_read_all(fh, buf, count, datatype, status, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_read_all_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_read_all_(fh, buf.start(), count, datatype, status, ierror);
+        }
+        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_read_all_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
         }
         let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
         pmpi_file_read_all_(fh, buf_copy.start(), count, datatype, status, ierror);
         buf_copy.copy_back();
-        return;
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(fh, buf, count, datatype, status, ierror);
     }
     pmpi_file_read_all_(fh, buf.start(), count, datatype, status, ierror);
 }
@@ -293,12 +339,20 @@ extern "C" fn pmpi_file_read_all_begin_(fh: In<Int>, buf: Buffer, count: In<Int>
 /// MPI_File_read_all_begin(fh, buf, count, datatype, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_read_all_begin_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_read_all_begin_(fh, buf.start(), count, datatype, ierror);
+        }
+        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_read_all_begin_(fh, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
         }
-        return ierror.set(refuse_section());
+        ierror.set(refuse_section());
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(fh, buf, count, datatype, ierror);
     }
     pmpi_file_read_all_begin_(fh, buf.start(), count, datatype, ierror);
 }
@@ -361,14 +415,21 @@ extern "C" fn pmpi_file_write_(fh: In<Int>, buf: Buffer, count: In<Int>, datatyp
 /// MPI_File_write(fh, buf, count, datatype, status, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_write_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_write_(fh, buf.start(), count, datatype, status, ierror);
+        }
+        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_write_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
         }
         let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
         pmpi_file_write_(fh, buf_copy.start(), count, datatype, status, ierror);
-        return;
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(fh, buf, count, datatype, status, ierror);
     }
     pmpi_file_write_(fh, buf.start(), count, datatype, status, ierror);
 }
@@ -382,14 +443,21 @@ extern "C" fn pmpi_file_write_all_(fh: In<Int>, buf: Buffer, count: In<Int>, dat
 /// MPI_File_write_all(fh, buf, count, datatype, status, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_write_all_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_write_all_(fh, buf.start(), count, datatype, status, ierror);
+        }
+        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_write_all_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
         }
         let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
         pmpi_file_write_all_(fh, buf_copy.start(), count, datatype, status, ierror);
-        return;
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(fh, buf, count, datatype, status, ierror);
     }
     pmpi_file_write_all_(fh, buf.start(), count, datatype, status, ierror);
 }
@@ -403,12 +471,20 @@ extern "C" fn pmpi_file_write_all_begin_(fh: In<Int>, buf: Buffer, count: In<Int
 /// MPI_File_write_all_begin(fh, buf, count, datatype, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_write_all_begin_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_write_all_begin_(fh, buf.start(), count, datatype, ierror);
+        }
+        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_write_all_begin_(fh, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
         }
-        return ierror.set(refuse_section());
+        ierror.set(refuse_section());
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(fh, buf, count, datatype, ierror);
     }
     pmpi_file_write_all_begin_(fh, buf.start(), count, datatype, ierror);
 }

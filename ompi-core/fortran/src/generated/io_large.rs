@@ -35,8 +35,13 @@ extern "C" fn pmpi_file_iread_c_(fh: In<Int>, buf: Buffer, count: In<i64>, datat
 /// MPI_File_iread_c(fh, buf, count, datatype, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_iread_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_iread_c_(fh, buf.start(), count, datatype, request, ierror);
+        }
+        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_iread_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
         }
@@ -44,7 +49,10 @@ extern "C" fn pmpi_file_iread_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>
         let mut result = SUCCESS;
         pmpi_file_iread_c_(fh, buf_copy.start(), count, datatype, request, Out(&raw mut result));
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
-        return ierror.set(result);
+        ierror.set(result);
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(fh, buf, count, datatype, request, ierror);
     }
     pmpi_file_iread_c_(fh, buf.start(), count, datatype, request, ierror);
 }
@@ -61,8 +69,13 @@ extern "C" fn pmpi_file_iread_all_c_(fh: In<Int>, buf: Buffer, count: In<i64>, d
 /// MPI_File_iread_all_c(fh, buf, count, datatype, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_iread_all_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_iread_all_c_(fh, buf.start(), count, datatype, request, ierror);
+        }
+        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_iread_all_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
         }
@@ -70,7 +83,10 @@ extern "C" fn pmpi_file_iread_all_c_f08ts_(fh: In<Int>, buf: Section, count: In<
         let mut result = SUCCESS;
         pmpi_file_iread_all_c_(fh, buf_copy.start(), count, datatype, request, Out(&raw mut result));
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
-        return ierror.set(result);
+        ierror.set(result);
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(fh, buf, count, datatype, request, ierror);
     }
     pmpi_file_iread_all_c_(fh, buf.start(), count, datatype, request, ierror);
 }
@@ -87,8 +103,13 @@ extern "C" fn pmpi_file_iwrite_c_(fh: In<Int>, buf: Buffer, count: In<i64>, data
 /// MPI_File_iwrite_c(fh, buf, count, datatype, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_iwrite_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_iwrite_c_(fh, buf.start(), count, datatype, request, ierror);
+        }
+        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_iwrite_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
         }
@@ -96,7 +117,10 @@ extern "C" fn pmpi_file_iwrite_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64
         let mut result = SUCCESS;
         pmpi_file_iwrite_c_(fh, buf_copy.start(), count, datatype, request, Out(&raw mut result));
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
-        return ierror.set(result);
+        ierror.set(result);
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(fh, buf, count, datatype, request, ierror);
     }
     pmpi_file_iwrite_c_(fh, buf.start(), count, datatype, request, ierror);
 }
@@ -113,8 +137,13 @@ extern "C" fn pmpi_file_iwrite_all_c_(fh: In<Int>, buf: Buffer, count: In<i64>, 
 /// MPI_File_iwrite_all_c(fh, buf, count, datatype, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_iwrite_all_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_iwrite_all_c_(fh, buf.start(), count, datatype, request, ierror);
+        }
+        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_iwrite_all_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
         }
@@ -122,7 +151,10 @@ extern "C" fn pmpi_file_iwrite_all_c_f08ts_(fh: In<Int>, buf: Section, count: In
         let mut result = SUCCESS;
         pmpi_file_iwrite_all_c_(fh, buf_copy.start(), count, datatype, request, Out(&raw mut result));
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
-        return ierror.set(result);
+        ierror.set(result);
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(fh, buf, count, datatype, request, ierror);
     }
     pmpi_file_iwrite_all_c_(fh, buf.start(), count, datatype, request, ierror);
 }
@@ -136,15 +168,22 @@ extern "C" fn pmpi_file_read_c_(fh: In<Int>, buf: Buffer, count: In<i64>, dataty
 /// MPI_File_read_c(fh, buf, count, datatype, status, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_read_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_read_c_(fh, buf.start(), count, datatype, status, ierror);
+        }
+        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_read_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
         }
         let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
         pmpi_file_read_c_(fh, buf_copy.start(), count, datatype, status, ierror);
         buf_copy.copy_back();
-        return;
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(fh, buf, count, datatype, status, ierror);
     }
     pmpi_file_read_c_(fh, buf.start(), count, datatype, status, ierror);
 }
@@ -158,15 +197,22 @@ extern "C" fn pmpi_file_read_all_c_(fh: In<Int>, buf: Buffer, count: In<i64>, da
 /// MPI_File_read_all_c(fh, buf, count, datatype, status, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_read_all_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_read_all_c_(fh, buf.start(), count, datatype, status, ierror);
+        }
+        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_read_all_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
         }
         let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
         pmpi_file_read_all_c_(fh, buf_copy.start(), count, datatype, status, ierror);
         buf_copy.copy_back();
-        return;
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(fh, buf, count, datatype, status, ierror);
     }
     pmpi_file_read_all_c_(fh, buf.start(), count, datatype, status, ierror);
 }
@@ -180,12 +226,20 @@ extern "C" fn pmpi_file_read_all_begin_c_(fh: In<Int>, buf: Buffer, count: In<i6
 /// MPI_File_read_all_begin_c(fh, buf, count, datatype, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_read_all_begin_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_read_all_begin_c_(fh, buf.start(), count, datatype, ierror);
+        }
+        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_read_all_begin_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
         }
-        return ierror.set(refuse_section());
+        ierror.set(refuse_section());
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(fh, buf, count, datatype, ierror);
     }
     pmpi_file_read_all_begin_c_(fh, buf.start(), count, datatype, ierror);
 }
@@ -199,14 +253,21 @@ extern "C" fn pmpi_file_write_c_(fh: In<Int>, buf: Buffer, count: In<i64>, datat
 /// MPI_File_write_c(fh, buf, count, datatype, status, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_write_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_write_c_(fh, buf.start(), count, datatype, status, ierror);
+        }
+        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_write_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
         }
         let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
         pmpi_file_write_c_(fh, buf_copy.start(), count, datatype, status, ierror);
-        return;
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(fh, buf, count, datatype, status, ierror);
     }
     pmpi_file_write_c_(fh, buf.start(), count, datatype, status, ierror);
 }
@@ -220,14 +281,21 @@ extern "C" fn pmpi_file_write_all_c_(fh: In<Int>, buf: Buffer, count: In<i64>, d
 /// MPI_File_write_all_c(fh, buf, count, datatype, status, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_write_all_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_write_all_c_(fh, buf.start(), count, datatype, status, ierror);
+        }
+        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_write_all_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
         }
         let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
         pmpi_file_write_all_c_(fh, buf_copy.start(), count, datatype, status, ierror);
-        return;
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(fh, buf, count, datatype, status, ierror);
     }
     pmpi_file_write_all_c_(fh, buf.start(), count, datatype, status, ierror);
 }
@@ -241,12 +309,20 @@ extern "C" fn pmpi_file_write_all_begin_c_(fh: In<Int>, buf: Buffer, count: In<i
 /// MPI_File_write_all_begin_c(fh, buf, count, datatype, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_write_all_begin_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_write_all_begin_c_(fh, buf.start(), count, datatype, ierror);
+        }
+        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_write_all_begin_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
         }
-        return ierror.set(refuse_section());
+        ierror.set(refuse_section());
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(fh, buf, count, datatype, ierror);
     }
     pmpi_file_write_all_begin_c_(fh, buf.start(), count, datatype, ierror);
 }

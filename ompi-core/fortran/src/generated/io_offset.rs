@@ -30,8 +30,13 @@ extern "C" fn pmpi_file_iread_at_(fh: In<Int>, offset: In<i64>, buf: Buffer, cou
 /// MPI_File_iread_at(fh, offset, buf, count, datatype, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_iread_at_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_iread_at_(fh, offset, buf.start(), count, datatype, request, ierror);
+        }
+        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_iread_at_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
         }
@@ -39,7 +44,10 @@ extern "C" fn pmpi_file_iread_at_f08ts_(fh: In<Int>, offset: In<i64>, buf: Secti
         let mut result = SUCCESS;
         pmpi_file_iread_at_(fh, offset, buf_copy.start(), count, datatype, request, Out(&raw mut result));
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
-        return ierror.set(result);
+        ierror.set(result);
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(fh, offset, buf, count, datatype, request, ierror);
     }
     pmpi_file_iread_at_(fh, offset, buf.start(), count, datatype, request, ierror);
 }
@@ -56,8 +64,13 @@ extern "C" fn pmpi_file_iread_at_all_(fh: In<Int>, offset: In<i64>, buf: Buffer,
 /// MPI_File_iread_at_all(fh, offset, buf, count, datatype, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_iread_at_all_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_iread_at_all_(fh, offset, buf.start(), count, datatype, request, ierror);
+        }
+        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_iread_at_all_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
         }
@@ -65,7 +78,10 @@ extern "C" fn pmpi_file_iread_at_all_f08ts_(fh: In<Int>, offset: In<i64>, buf: S
         let mut result = SUCCESS;
         pmpi_file_iread_at_all_(fh, offset, buf_copy.start(), count, datatype, request, Out(&raw mut result));
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
-        return ierror.set(result);
+        ierror.set(result);
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(fh, offset, buf, count, datatype, request, ierror);
     }
     pmpi_file_iread_at_all_(fh, offset, buf.start(), count, datatype, request, ierror);
 }
@@ -82,8 +98,13 @@ extern "C" fn pmpi_file_iwrite_at_(fh: In<Int>, offset: In<i64>, buf: Buffer, co
 /// MPI_File_iwrite_at(fh, offset, buf, count, datatype, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_iwrite_at_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_iwrite_at_(fh, offset, buf.start(), count, datatype, request, ierror);
+        }
+        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_iwrite_at_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
         }
@@ -91,7 +112,10 @@ extern "C" fn pmpi_file_iwrite_at_f08ts_(fh: In<Int>, offset: In<i64>, buf: Sect
         let mut result = SUCCESS;
         pmpi_file_iwrite_at_(fh, offset, buf_copy.start(), count, datatype, request, Out(&raw mut result));
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
-        return ierror.set(result);
+        ierror.set(result);
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(fh, offset, buf, count, datatype, request, ierror);
     }
     pmpi_file_iwrite_at_(fh, offset, buf.start(), count, datatype, request, ierror);
 }
@@ -108,8 +132,13 @@ extern "C" fn pmpi_file_iwrite_at_all_(fh: In<Int>, offset: In<i64>, buf: Buffer
 /// MPI_File_iwrite_at_all(fh, offset, buf, count, datatype, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_iwrite_at_all_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_iwrite_at_all_(fh, offset, buf.start(), count, datatype, request, ierror);
+        }
+        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_iwrite_at_all_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
         }
@@ -117,7 +146,10 @@ extern "C" fn pmpi_file_iwrite_at_all_f08ts_(fh: In<Int>, offset: In<i64>, buf: 
         let mut result = SUCCESS;
         pmpi_file_iwrite_at_all_(fh, offset, buf_copy.start(), count, datatype, request, Out(&raw mut result));
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
-        return ierror.set(result);
+        ierror.set(result);
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(fh, offset, buf, count, datatype, request, ierror);
     }
     pmpi_file_iwrite_at_all_(fh, offset, buf.start(), count, datatype, request, ierror);
 }
@@ -131,15 +163,22 @@ extern "C" fn pmpi_file_read_at_(fh: In<Int>, offset: In<i64>, buf: Buffer, coun
 /// MPI_File_read_at(fh, offset, buf, count, datatype, status, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_read_at_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_read_at_(fh, offset, buf.start(), count, datatype, status, ierror);
+        }
+        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_read_at_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
         }
         let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
         pmpi_file_read_at_(fh, offset, buf_copy.start(), count, datatype, status, ierror);
         buf_copy.copy_back();
-        return;
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(fh, offset, buf, count, datatype, status, ierror);
     }
     pmpi_file_read_at_(fh, offset, buf.start(), count, datatype, status, ierror);
 }
@@ -153,15 +192,22 @@ extern "C" fn pmpi_file_read_at_all_(fh: In<Int>, offset: In<i64>, buf: Buffer, 
 /// MPI_File_read_at_all(fh, offset, buf, count, datatype, status, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_read_at_all_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_read_at_all_(fh, offset, buf.start(), count, datatype, status, ierror);
+        }
+        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_read_at_all_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
         }
         let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
         pmpi_file_read_at_all_(fh, offset, buf_copy.start(), count, datatype, status, ierror);
         buf_copy.copy_back();
-        return;
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(fh, offset, buf, count, datatype, status, ierror);
     }
     pmpi_file_read_at_all_(fh, offset, buf.start(), count, datatype, status, ierror);
 }
@@ -175,12 +221,20 @@ extern "C" fn pmpi_file_read_at_all_begin_(fh: In<Int>, offset: In<i64>, buf: Bu
 /// MPI_File_read_at_all_begin(fh, offset, buf, count, datatype, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_read_at_all_begin_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_read_at_all_begin_(fh, offset, buf.start(), count, datatype, ierror);
+        }
+        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_read_at_all_begin_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
         }
-        return ierror.set(refuse_section());
+        ierror.set(refuse_section());
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(fh, offset, buf, count, datatype, ierror);
     }
     pmpi_file_read_at_all_begin_(fh, offset, buf.start(), count, datatype, ierror);
 }
@@ -206,14 +260,21 @@ extern "C" fn pmpi_file_write_at_(fh: In<Int>, offset: In<i64>, buf: Buffer, cou
 /// MPI_File_write_at(fh, offset, buf, count, datatype, status, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_write_at_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_write_at_(fh, offset, buf.start(), count, datatype, status, ierror);
+        }
+        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_write_at_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
         }
         let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
         pmpi_file_write_at_(fh, offset, buf_copy.start(), count, datatype, status, ierror);
-        return;
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(fh, offset, buf, count, datatype, status, ierror);
     }
     pmpi_file_write_at_(fh, offset, buf.start(), count, datatype, status, ierror);
 }
@@ -227,14 +288,21 @@ extern "C" fn pmpi_file_write_at_all_(fh: In<Int>, offset: In<i64>, buf: Buffer,
 /// MPI_File_write_at_all(fh, offset, buf, count, datatype, status, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_write_at_all_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_write_at_all_(fh, offset, buf.start(), count, datatype, status, ierror);
+        }
+        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_write_at_all_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
         }
         let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
         pmpi_file_write_at_all_(fh, offset, buf_copy.start(), count, datatype, status, ierror);
-        return;
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(fh, offset, buf, count, datatype, status, ierror);
     }
     pmpi_file_write_at_all_(fh, offset, buf.start(), count, datatype, status, ierror);
 }
@@ -248,12 +316,20 @@ extern "C" fn pmpi_file_write_at_all_begin_(fh: In<Int>, offset: In<i64>, buf: B
 /// MPI_File_write_at_all_begin(fh, offset, buf, count, datatype, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_write_at_all_begin_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_write_at_all_begin_(fh, offset, buf.start(), count, datatype, ierror);
+        }
+        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_write_at_all_begin_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
         }
-        return ierror.set(refuse_section());
+        ierror.set(refuse_section());
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(fh, offset, buf, count, datatype, ierror);
     }
     pmpi_file_write_at_all_begin_(fh, offset, buf.start(), count, datatype, ierror);
 }

@@ -28,8 +28,13 @@ extern "C" fn pmpi_file_iread_at_c_(fh: In<Int>, offset: In<i64>, buf: Buffer, c
 /// MPI_File_iread_at_c(fh, offset, buf, count, datatype, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_iread_at_c_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_iread_at_c_(fh, offset, buf.start(), count, datatype, request, ierror);
+        }
+        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_iread_at_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
         }
@@ -37,7 +42,10 @@ extern "C" fn pmpi_file_iread_at_c_f08ts_(fh: In<Int>, offset: In<i64>, buf: Sec
         let mut result = SUCCESS;
         pmpi_file_iread_at_c_(fh, offset, buf_copy.start(), count, datatype, request, Out(&raw mut result));
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
-        return ierror.set(result);
+        ierror.set(result);
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(fh, offset, buf, count, datatype, request, ierror);
     }
     pmpi_file_iread_at_c_(fh, offset, buf.start(), count, datatype, request, ierror);
 }
@@ -54,8 +62,13 @@ extern "C" fn pmpi_file_iread_at_all_c_(fh: In<Int>, offset: In<i64>, buf: Buffe
 /// MPI_File_iread_at_all_c(fh, offset, buf, count, datatype, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_iread_at_all_c_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_iread_at_all_c_(fh, offset, buf.start(), count, datatype, request, ierror);
+        }
+        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_iread_at_all_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
         }
@@ -63,7 +76,10 @@ extern "C" fn pmpi_file_iread_at_all_c_f08ts_(fh: In<Int>, offset: In<i64>, buf:
         let mut result = SUCCESS;
         pmpi_file_iread_at_all_c_(fh, offset, buf_copy.start(), count, datatype, request, Out(&raw mut result));
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
-        return ierror.set(result);
+        ierror.set(result);
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(fh, offset, buf, count, datatype, request, ierror);
     }
     pmpi_file_iread_at_all_c_(fh, offset, buf.start(), count, datatype, request, ierror);
 }
@@ -80,8 +96,13 @@ extern "C" fn pmpi_file_iwrite_at_c_(fh: In<Int>, offset: In<i64>, buf: Buffer, 
 /// MPI_File_iwrite_at_c(fh, offset, buf, count, datatype, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_iwrite_at_c_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_iwrite_at_c_(fh, offset, buf.start(), count, datatype, request, ierror);
+        }
+        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_iwrite_at_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
         }
@@ -89,7 +110,10 @@ extern "C" fn pmpi_file_iwrite_at_c_f08ts_(fh: In<Int>, offset: In<i64>, buf: Se
         let mut result = SUCCESS;
         pmpi_file_iwrite_at_c_(fh, offset, buf_copy.start(), count, datatype, request, Out(&raw mut result));
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
-        return ierror.set(result);
+        ierror.set(result);
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(fh, offset, buf, count, datatype, request, ierror);
     }
     pmpi_file_iwrite_at_c_(fh, offset, buf.start(), count, datatype, request, ierror);
 }
@@ -106,8 +130,13 @@ extern "C" fn pmpi_file_iwrite_at_all_c_(fh: In<Int>, offset: In<i64>, buf: Buff
 /// MPI_File_iwrite_at_all_c(fh, offset, buf, count, datatype, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_iwrite_at_all_c_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_iwrite_at_all_c_(fh, offset, buf.start(), count, datatype, request, ierror);
+        }
+        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_iwrite_at_all_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
         }
@@ -115,7 +144,10 @@ extern "C" fn pmpi_file_iwrite_at_all_c_f08ts_(fh: In<Int>, offset: In<i64>, buf
         let mut result = SUCCESS;
         pmpi_file_iwrite_at_all_c_(fh, offset, buf_copy.start(), count, datatype, request, Out(&raw mut result));
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
-        return ierror.set(result);
+        ierror.set(result);
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(fh, offset, buf, count, datatype, request, ierror);
     }
     pmpi_file_iwrite_at_all_c_(fh, offset, buf.start(), count, datatype, request, ierror);
 }
@@ -129,15 +161,22 @@ extern "C" fn pmpi_file_read_at_c_(fh: In<Int>, offset: In<i64>, buf: Buffer, co
 /// MPI_File_read_at_c(fh, offset, buf, count, datatype, status, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_read_at_c_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_read_at_c_(fh, offset, buf.start(), count, datatype, status, ierror);
+        }
+        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_read_at_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
         }
         let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
         pmpi_file_read_at_c_(fh, offset, buf_copy.start(), count, datatype, status, ierror);
         buf_copy.copy_back();
-        return;
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(fh, offset, buf, count, datatype, status, ierror);
     }
     pmpi_file_read_at_c_(fh, offset, buf.start(), count, datatype, status, ierror);
 }
@@ -151,15 +190,22 @@ extern "C" fn pmpi_file_read_at_all_c_(fh: In<Int>, offset: In<i64>, buf: Buffer
 /// MPI_File_read_at_all_c(fh, offset, buf, count, datatype, status, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_read_at_all_c_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_read_at_all_c_(fh, offset, buf.start(), count, datatype, status, ierror);
+        }
+        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_read_at_all_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
         }
         let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
         pmpi_file_read_at_all_c_(fh, offset, buf_copy.start(), count, datatype, status, ierror);
         buf_copy.copy_back();
-        return;
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(fh, offset, buf, count, datatype, status, ierror);
     }
     pmpi_file_read_at_all_c_(fh, offset, buf.start(), count, datatype, status, ierror);
 }
@@ -173,12 +219,20 @@ extern "C" fn pmpi_file_read_at_all_begin_c_(fh: In<Int>, offset: In<i64>, buf: 
 /// MPI_File_read_at_all_begin_c(fh, offset, buf, count, datatype, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_read_at_all_begin_c_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_read_at_all_begin_c_(fh, offset, buf.start(), count, datatype, ierror);
+        }
+        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_read_at_all_begin_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
         }
-        return ierror.set(refuse_section());
+        ierror.set(refuse_section());
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(fh, offset, buf, count, datatype, ierror);
     }
     pmpi_file_read_at_all_begin_c_(fh, offset, buf.start(), count, datatype, ierror);
 }
@@ -192,14 +246,21 @@ extern "C" fn pmpi_file_write_at_c_(fh: In<Int>, offset: In<i64>, buf: Buffer, c
 /// MPI_File_write_at_c(fh, offset, buf, count, datatype, status, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_write_at_c_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_write_at_c_(fh, offset, buf.start(), count, datatype, status, ierror);
+        }
+        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_write_at_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
         }
         let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
         pmpi_file_write_at_c_(fh, offset, buf_copy.start(), count, datatype, status, ierror);
-        return;
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(fh, offset, buf, count, datatype, status, ierror);
     }
     pmpi_file_write_at_c_(fh, offset, buf.start(), count, datatype, status, ierror);
 }
@@ -213,14 +274,21 @@ extern "C" fn pmpi_file_write_at_all_c_(fh: In<Int>, offset: In<i64>, buf: Buffe
 /// MPI_File_write_at_all_c(fh, offset, buf, count, datatype, status, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_write_at_all_c_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_write_at_all_c_(fh, offset, buf.start(), count, datatype, status, ierror);
+        }
+        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_write_at_all_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
         }
         let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
         pmpi_file_write_at_all_c_(fh, offset, buf_copy.start(), count, datatype, status, ierror);
-        return;
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(fh, offset, buf, count, datatype, status, ierror);
     }
     pmpi_file_write_at_all_c_(fh, offset, buf.start(), count, datatype, status, ierror);
 }
@@ -234,12 +302,20 @@ extern "C" fn pmpi_file_write_at_all_begin_c_(fh: In<Int>, offset: In<i64>, buf:
 /// MPI_File_write_at_all_begin_c(fh, offset, buf, count, datatype, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_write_at_all_begin_c_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_write_at_all_begin_c_(fh, offset, buf.start(), count, datatype, ierror);
+        }
+        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_write_at_all_begin_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
         }
-        return ierror.set(refuse_section());
+        ierror.set(refuse_section());
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(fh, offset, buf, count, datatype, ierror);
     }
     pmpi_file_write_at_all_begin_c_(fh, offset, buf.start(), count, datatype, ierror);
 }

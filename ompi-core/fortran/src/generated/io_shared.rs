@@ -36,8 +36,13 @@ extern "C" fn pmpi_file_iread_shared_(fh: In<Int>, buf: Buffer, count: In<Int>, 
 /// MPI_File_iread_shared(fh, buf, count, datatype, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_iread_shared_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_iread_shared_(fh, buf.start(), count, datatype, request, ierror);
+        }
+        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_iread_shared_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
         }
@@ -45,7 +50,10 @@ extern "C" fn pmpi_file_iread_shared_f08ts_(fh: In<Int>, buf: Section, count: In
         let mut result = SUCCESS;
         pmpi_file_iread_shared_(fh, buf_copy.start(), count, datatype, request, Out(&raw mut result));
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
-        return ierror.set(result);
+        ierror.set(result);
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(fh, buf, count, datatype, request, ierror);
     }
     pmpi_file_iread_shared_(fh, buf.start(), count, datatype, request, ierror);
 }
@@ -62,8 +70,13 @@ extern "C" fn pmpi_file_iwrite_shared_(fh: In<Int>, buf: Buffer, count: In<Int>,
 /// MPI_File_iwrite_shared(fh, buf, count, datatype, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_iwrite_shared_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_iwrite_shared_(fh, buf.start(), count, datatype, request, ierror);
+        }
+        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_iwrite_shared_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
         }
@@ -71,7 +84,10 @@ extern "C" fn pmpi_file_iwrite_shared_f08ts_(fh: In<Int>, buf: Section, count: I
         let mut result = SUCCESS;
         pmpi_file_iwrite_shared_(fh, buf_copy.start(), count, datatype, request, Out(&raw mut result));
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
-        return ierror.set(result);
+        ierror.set(result);
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(fh, buf, count, datatype, request, ierror);
     }
     pmpi_file_iwrite_shared_(fh, buf.start(), count, datatype, request, ierror);
 }
@@ -85,15 +101,22 @@ extern "C" fn pmpi_file_read_ordered_(fh: In<Int>, buf: Buffer, count: In<Int>, 
 /// MPI_File_read_ordered(fh, buf, count, datatype, status, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_read_ordered_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_read_ordered_(fh, buf.start(), count, datatype, status, ierror);
+        }
+        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_read_ordered_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
         }
         let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
         pmpi_file_read_ordered_(fh, buf_copy.start(), count, datatype, status, ierror);
         buf_copy.copy_back();
-        return;
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(fh, buf, count, datatype, status, ierror);
     }
     pmpi_file_read_ordered_(fh, buf.start(), count, datatype, status, ierror);
 }
@@ -107,12 +130,20 @@ extern "C" fn pmpi_file_read_ordered_begin_(fh: In<Int>, buf: Buffer, count: In<
 /// MPI_File_read_ordered_begin(fh, buf, count, datatype, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_read_ordered_begin_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_read_ordered_begin_(fh, buf.start(), count, datatype, ierror);
+        }
+        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_read_ordered_begin_(fh, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
         }
-        return ierror.set(refuse_section());
+        ierror.set(refuse_section());
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(fh, buf, count, datatype, ierror);
     }
     pmpi_file_read_ordered_begin_(fh, buf.start(), count, datatype, ierror);
 }
@@ -138,15 +169,22 @@ extern "C" fn pmpi_file_read_shared_(fh: In<Int>, buf: Buffer, count: In<Int>, d
 /// MPI_File_read_shared(fh, buf, count, datatype, status, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_read_shared_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_read_shared_(fh, buf.start(), count, datatype, status, ierror);
+        }
+        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_read_shared_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
         }
         let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
         pmpi_file_read_shared_(fh, buf_copy.start(), count, datatype, status, ierror);
         buf_copy.copy_back();
-        return;
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(fh, buf, count, datatype, status, ierror);
     }
     pmpi_file_read_shared_(fh, buf.start(), count, datatype, status, ierror);
 }
@@ -166,14 +204,21 @@ extern "C" fn pmpi_file_write_ordered_(fh: In<Int>, buf: Buffer, count: In<Int>,
 /// MPI_File_write_ordered(fh, buf, count, datatype, status, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_write_ordered_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_write_ordered_(fh, buf.start(), count, datatype, status, ierror);
+        }
+        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_write_ordered_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
         }
         let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
         pmpi_file_write_ordered_(fh, buf_copy.start(), count, datatype, status, ierror);
-        return;
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(fh, buf, count, datatype, status, ierror);
     }
     pmpi_file_write_ordered_(fh, buf.start(), count, datatype, status, ierror);
 }
@@ -187,12 +232,20 @@ extern "C" fn pmpi_file_write_ordered_begin_(fh: In<Int>, buf: Buffer, count: In
 /// MPI_File_write_ordered_begin(fh, buf, count, datatype, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_write_ordered_begin_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_write_ordered_begin_(fh, buf.start(), count, datatype, ierror);
+        }
+        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_write_ordered_begin_(fh, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
         }
-        return ierror.set(refuse_section());
+        ierror.set(refuse_section());
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(fh, buf, count, datatype, ierror);
     }
     pmpi_file_write_ordered_begin_(fh, buf.start(), count, datatype, ierror);
 }
@@ -218,14 +271,21 @@ extern "C" fn pmpi_file_write_shared_(fh: In<Int>, buf: Buffer, count: In<Int>, 
 /// MPI_File_write_shared(fh, buf, count, datatype, status, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_write_shared_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_write_shared_(fh, buf.start(), count, datatype, status, ierror);
+        }
+        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_write_shared_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
         }
         let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
         pmpi_file_write_shared_(fh, buf_copy.start(), count, datatype, status, ierror);
-        return;
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(fh, buf, count, datatype, status, ierror);
     }
     pmpi_file_write_shared_(fh, buf.start(), count, datatype, status, ierror);
 }

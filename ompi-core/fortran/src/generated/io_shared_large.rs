@@ -26,8 +26,13 @@ extern "C" fn pmpi_file_iread_shared_c_(fh: In<Int>, buf: Buffer, count: In<i64>
 /// MPI_File_iread_shared_c(fh, buf, count, datatype, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_iread_shared_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_iread_shared_c_(fh, buf.start(), count, datatype, request, ierror);
+        }
+        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_iread_shared_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
         }
@@ -35,7 +40,10 @@ extern "C" fn pmpi_file_iread_shared_c_f08ts_(fh: In<Int>, buf: Section, count: 
         let mut result = SUCCESS;
         pmpi_file_iread_shared_c_(fh, buf_copy.start(), count, datatype, request, Out(&raw mut result));
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
-        return ierror.set(result);
+        ierror.set(result);
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(fh, buf, count, datatype, request, ierror);
     }
     pmpi_file_iread_shared_c_(fh, buf.start(), count, datatype, request, ierror);
 }
@@ -52,8 +60,13 @@ extern "C" fn pmpi_file_iwrite_shared_c_(fh: In<Int>, buf: Buffer, count: In<i64
 /// MPI_File_iwrite_shared_c(fh, buf, count, datatype, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_iwrite_shared_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_iwrite_shared_c_(fh, buf.start(), count, datatype, request, ierror);
+        }
+        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_iwrite_shared_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
         }
@@ -61,7 +74,10 @@ extern "C" fn pmpi_file_iwrite_shared_c_f08ts_(fh: In<Int>, buf: Section, count:
         let mut result = SUCCESS;
         pmpi_file_iwrite_shared_c_(fh, buf_copy.start(), count, datatype, request, Out(&raw mut result));
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
-        return ierror.set(result);
+        ierror.set(result);
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(fh, buf, count, datatype, request, ierror);
     }
     pmpi_file_iwrite_shared_c_(fh, buf.start(), count, datatype, request, ierror);
 }
@@ -75,15 +91,22 @@ extern "C" fn pmpi_file_read_ordered_c_(fh: In<Int>, buf: Buffer, count: In<i64>
 /// MPI_File_read_ordered_c(fh, buf, count, datatype, status, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_read_ordered_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_read_ordered_c_(fh, buf.start(), count, datatype, status, ierror);
+        }
+        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_read_ordered_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
         }
         let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
         pmpi_file_read_ordered_c_(fh, buf_copy.start(), count, datatype, status, ierror);
         buf_copy.copy_back();
-        return;
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(fh, buf, count, datatype, status, ierror);
     }
     pmpi_file_read_ordered_c_(fh, buf.start(), count, datatype, status, ierror);
 }
@@ -97,12 +120,20 @@ extern "C" fn pmpi_file_read_ordered_begin_c_(fh: In<Int>, buf: Buffer, count: I
 /// MPI_File_read_ordered_begin_c(fh, buf, count, datatype, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_read_ordered_begin_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_read_ordered_begin_c_(fh, buf.start(), count, datatype, ierror);
+        }
+        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_read_ordered_begin_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
         }
-        return ierror.set(refuse_section());
+        ierror.set(refuse_section());
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(fh, buf, count, datatype, ierror);
     }
     pmpi_file_read_ordered_begin_c_(fh, buf.start(), count, datatype, ierror);
 }
@@ -116,15 +147,22 @@ extern "C" fn pmpi_file_read_shared_c_(fh: In<Int>, buf: Buffer, count: In<i64>,
 /// MPI_File_read_shared_c(fh, buf, count, datatype, status, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_read_shared_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_read_shared_c_(fh, buf.start(), count, datatype, status, ierror);
+        }
+        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_read_shared_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
         }
         let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
         pmpi_file_read_shared_c_(fh, buf_copy.start(), count, datatype, status, ierror);
         buf_copy.copy_back();
-        return;
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(fh, buf, count, datatype, status, ierror);
     }
     pmpi_file_read_shared_c_(fh, buf.start(), count, datatype, status, ierror);
 }
@@ -138,14 +176,21 @@ extern "C" fn pmpi_file_write_ordered_c_(fh: In<Int>, buf: Buffer, count: In<i64
 /// MPI_File_write_ordered_c(fh, buf, count, datatype, status, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_write_ordered_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_write_ordered_c_(fh, buf.start(), count, datatype, status, ierror);
+        }
+        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_write_ordered_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
         }
         let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
         pmpi_file_write_ordered_c_(fh, buf_copy.start(), count, datatype, status, ierror);
-        return;
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(fh, buf, count, datatype, status, ierror);
     }
     pmpi_file_write_ordered_c_(fh, buf.start(), count, datatype, status, ierror);
 }
@@ -159,12 +204,20 @@ extern "C" fn pmpi_file_write_ordered_begin_c_(fh: In<Int>, buf: Buffer, count: 
 /// MPI_File_write_ordered_begin_c(fh, buf, count, datatype, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_write_ordered_begin_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_write_ordered_begin_c_(fh, buf.start(), count, datatype, ierror);
+        }
+        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_write_ordered_begin_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
         }
-        return ierror.set(refuse_section());
+        ierror.set(refuse_section());
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(fh, buf, count, datatype, ierror);
     }
     pmpi_file_write_ordered_begin_c_(fh, buf.start(), count, datatype, ierror);
 }
@@ -178,14 +231,21 @@ extern "C" fn pmpi_file_write_shared_c_(fh: In<Int>, buf: Buffer, count: In<i64>
 /// MPI_File_write_shared_c(fh, buf, count, datatype, status, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_write_shared_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_file_write_shared_c_(fh, buf.start(), count, datatype, status, ierror);
+        }
+        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_write_shared_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
         }
         let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
         pmpi_file_write_shared_c_(fh, buf_copy.start(), count, datatype, status, ierror);
-        return;
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(fh, buf, count, datatype, status, ierror);
     }
     pmpi_file_write_shared_c_(fh, buf.start(), count, datatype, status, ierror);
 }

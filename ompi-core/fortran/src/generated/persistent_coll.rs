@@ -35,9 +35,14 @@ extern "C" fn pmpi_allgather_init_(sendbuf: Buffer, sendcount: In<Int>, sendtype
 /// MPI_Allgather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_allgather_init_f08ts_(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
-        let sendbuf_as = match sendbuf.layout(sendcount.get(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout(recvcount.get(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_allgather_init_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, info, request, ierror);
+        }
+        let sendbuf_as = match sendbuf.layout(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let recvbuf_as = match recvbuf.layout(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
             return pmpi_allgather_init_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), comm, info, request, ierror);
         }
@@ -46,7 +51,10 @@ extern "C" fn pmpi_allgather_init_f08ts_(sendbuf: Section, sendcount: In<Int>, s
         let mut result = SUCCESS;
         pmpi_allgather_init_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, comm, info, request, Out(&raw mut result));
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
-        return ierror.set(result);
+        ierror.set(result);
+    }
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
+        return with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror);
     }
     pmpi_allgather_init_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, info, request, ierror);
 }
@@ -63,13 +71,21 @@ extern "C" fn pmpi_allgatherv_init_(sendbuf: Buffer, sendcount: In<Int>, sendtyp
 /// MPI_Allgatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_allgatherv_init_f08ts_(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcounts: *const Int, displs: *const Int, recvtype: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcounts: *const Int, displs: *const Int, recvtype: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_allgatherv_init_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcounts, displs, recvtype, comm, info, request, ierror);
+        }
         let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
         let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
         let mut result = SUCCESS;
         pmpi_allgatherv_init_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcounts, displs, recvtype, comm, info, request, Out(&raw mut result));
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
-        return ierror.set(result);
+        ierror.set(result);
+    }
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
+        return with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierror);
     }
     pmpi_allgatherv_init_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcounts, displs, recvtype, comm, info, request, ierror);
 }
@@ -86,13 +102,21 @@ extern "C" fn pmpi_allreduce_init_(sendbuf: Buffer, recvbuf: Buffer, count: In<I
 /// MPI_Allreduce_init(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_allreduce_init_f08ts_(sendbuf: Section, recvbuf: Section, count: In<Int>, datatype: In<Int>, op: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(sendbuf: Section, recvbuf: Section, count: In<Int>, datatype: In<Int>, op: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_allreduce_init_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, info, request, ierror);
+        }
         let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
         let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
         let mut result = SUCCESS;
         pmpi_allreduce_init_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, comm, info, request, Out(&raw mut result));
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
-        return ierror.set(result);
+        ierror.set(result);
+    }
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
+        return with_gaps(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror);
     }
     pmpi_allreduce_init_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, info, request, ierror);
 }
@@ -109,9 +133,14 @@ extern "C" fn pmpi_alltoall_init_(sendbuf: Buffer, sendcount: In<Int>, sendtype:
 /// MPI_Alltoall_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_alltoall_init_f08ts_(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
-        let sendbuf_as = match sendbuf.layout(sendcount.get(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout(recvcount.get(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_alltoall_init_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, info, request, ierror);
+        }
+        let sendbuf_as = match sendbuf.layout(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let recvbuf_as = match recvbuf.layout(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
             return pmpi_alltoall_init_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), comm, info, request, ierror);
         }
@@ -120,7 +149,10 @@ extern "C" fn pmpi_alltoall_init_f08ts_(sendbuf: Section, sendcount: In<Int>, se
         let mut result = SUCCESS;
         pmpi_alltoall_init_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, comm, info, request, Out(&raw mut result));
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
-        return ierror.set(result);
+        ierror.set(result);
+    }
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
+        return with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror);
     }
     pmpi_alltoall_init_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, info, request, ierror);
 }
@@ -137,13 +169,21 @@ extern "C" fn pmpi_alltoallv_init_(sendbuf: Buffer, sendcounts: *const Int, sdis
 /// MPI_Alltoallv_init(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_alltoallv_init_f08ts_(sendbuf: Section, sendcounts: *const Int, sdispls: *const Int, sendtype: In<Int>, recvbuf: Section, recvcounts: *const Int, rdispls: *const Int, recvtype: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(sendbuf: Section, sendcounts: *const Int, sdispls: *const Int, sendtype: In<Int>, recvbuf: Section, recvcounts: *const Int, rdispls: *const Int, recvtype: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_alltoallv_init_(sendbuf.start(), sendcounts, sdispls, sendtype, recvbuf.start(), recvcounts, rdispls, recvtype, comm, info, request, ierror);
+        }
         let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
         let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
         let mut result = SUCCESS;
         pmpi_alltoallv_init_(sendbuf_copy.start(), sendcounts, sdispls, sendtype, recvbuf_copy.start(), recvcounts, rdispls, recvtype, comm, info, request, Out(&raw mut result));
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
-        return ierror.set(result);
+        ierror.set(result);
+    }
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
+        return with_gaps(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierror);
     }
     pmpi_alltoallv_init_(sendbuf.start(), sendcounts, sdispls, sendtype, recvbuf.start(), recvcounts, rdispls, recvtype, comm, info, request, ierror);
 }
@@ -162,13 +202,21 @@ extern "C" fn pmpi_alltoallw_init_(sendbuf: Buffer, sendcounts: *const Int, sdis
 /// MPI_Alltoallw_init(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_alltoallw_init_f08ts_(sendbuf: Section, sendcounts: *const Int, sdispls: *const Int, sendtypes: Handles, recvbuf: Section, recvcounts: *const Int, rdispls: *const Int, recvtypes: Handles, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(sendbuf: Section, sendcounts: *const Int, sdispls: *const Int, sendtypes: Handles, recvbuf: Section, recvcounts: *const Int, rdispls: *const Int, recvtypes: Handles, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_alltoallw_init_(sendbuf.start(), sendcounts, sdispls, sendtypes, recvbuf.start(), recvcounts, rdispls, recvtypes, comm, info, request, ierror);
+        }
         let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
         let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
         let mut result = SUCCESS;
         pmpi_alltoallw_init_(sendbuf_copy.start(), sendcounts, sdispls, sendtypes, recvbuf_copy.start(), recvcounts, rdispls, recvtypes, comm, info, request, Out(&raw mut result));
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
-        return ierror.set(result);
+        ierror.set(result);
+    }
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
+        return with_gaps(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierror);
     }
     pmpi_alltoallw_init_(sendbuf.start(), sendcounts, sdispls, sendtypes, recvbuf.start(), recvcounts, rdispls, recvtypes, comm, info, request, ierror);
 }
@@ -194,8 +242,13 @@ extern "C" fn pmpi_bcast_init_(buffer: Buffer, count: In<Int>, datatype: In<Int>
 /// MPI_Bcast_init(buffer, count, datatype, root, comm, info, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_bcast_init_f08ts_(buffer: Section, count: In<Int>, datatype: In<Int>, root: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-    if !(buffer.is_contiguous()) {
-        let buffer_as = match buffer.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(buffer: Section, count: In<Int>, datatype: In<Int>, root: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+        if buffer.is_contiguous() {
+            return pmpi_bcast_init_(buffer.start(), count, datatype, root, comm, info, request, ierror);
+        }
+        let buffer_as = match buffer.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buffer_as) = &buffer_as {
             return pmpi_bcast_init_(buffer.start(), buffer_as.count(), buffer_as.datatype(), root, comm, info, request, ierror);
         }
@@ -203,7 +256,10 @@ extern "C" fn pmpi_bcast_init_f08ts_(buffer: Section, count: In<Int>, datatype: 
         let mut result = SUCCESS;
         pmpi_bcast_init_(buffer_copy.start(), count, datatype, root, comm, info, request, Out(&raw mut result));
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (buffer_copy, true), None) { result = NO_MEM }
-        return ierror.set(result);
+        ierror.set(result);
+    }
+    if !(buffer.is_whole()) {
+        return with_gaps(buffer, count, datatype, root, comm, info, request, ierror);
     }
     pmpi_bcast_init_(buffer.start(), count, datatype, root, comm, info, request, ierror);
 }
@@ -220,13 +276,21 @@ extern "C" fn pmpi_exscan_init_(sendbuf: Buffer, recvbuf: Buffer, count: In<Int>
 /// MPI_Exscan_init(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_exscan_init_f08ts_(sendbuf: Section, recvbuf: Section, count: In<Int>, datatype: In<Int>, op: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(sendbuf: Section, recvbuf: Section, count: In<Int>, datatype: In<Int>, op: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_exscan_init_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, info, request, ierror);
+        }
         let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
         let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
         let mut result = SUCCESS;
         pmpi_exscan_init_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, comm, info, request, Out(&raw mut result));
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
-        return ierror.set(result);
+        ierror.set(result);
+    }
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
+        return with_gaps(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror);
     }
     pmpi_exscan_init_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, info, request, ierror);
 }
@@ -243,9 +307,14 @@ extern "C" fn pmpi_gather_init_(sendbuf: Buffer, sendcount: In<Int>, sendtype: I
 /// MPI_Gather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_gather_init_f08ts_(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
-        let sendbuf_as = match sendbuf.layout(sendcount.get(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout(recvcount.get(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_gather_init_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, info, request, ierror);
+        }
+        let sendbuf_as = match sendbuf.layout(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let recvbuf_as = match recvbuf.layout(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
             return pmpi_gather_init_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), root, comm, info, request, ierror);
         }
@@ -254,7 +323,10 @@ extern "C" fn pmpi_gather_init_f08ts_(sendbuf: Section, sendcount: In<Int>, send
         let mut result = SUCCESS;
         pmpi_gather_init_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, root, comm, info, request, Out(&raw mut result));
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
-        return ierror.set(result);
+        ierror.set(result);
+    }
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
+        return with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierror);
     }
     pmpi_gather_init_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, info, request, ierror);
 }
@@ -271,13 +343,21 @@ extern "C" fn pmpi_gatherv_init_(sendbuf: Buffer, sendcount: In<Int>, sendtype: 
 /// MPI_Gatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_gatherv_init_f08ts_(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcounts: *const Int, displs: *const Int, recvtype: In<Int>, root: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcounts: *const Int, displs: *const Int, recvtype: In<Int>, root: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_gatherv_init_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcounts, displs, recvtype, root, comm, info, request, ierror);
+        }
         let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
         let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
         let mut result = SUCCESS;
         pmpi_gatherv_init_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcounts, displs, recvtype, root, comm, info, request, Out(&raw mut result));
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
-        return ierror.set(result);
+        ierror.set(result);
+    }
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
+        return with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request, ierror);
     }
     pmpi_gatherv_init_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcounts, displs, recvtype, root, comm, info, request, ierror);
 }
@@ -294,13 +374,21 @@ extern "C" fn pmpi_reduce_init_(sendbuf: Buffer, recvbuf: Buffer, count: In<Int>
 /// MPI_Reduce_init(sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_reduce_init_f08ts_(sendbuf: Section, recvbuf: Section, count: In<Int>, datatype: In<Int>, op: In<Int>, root: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(sendbuf: Section, recvbuf: Section, count: In<Int>, datatype: In<Int>, op: In<Int>, root: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_reduce_init_(sendbuf.start(), recvbuf.start(), count, datatype, op, root, comm, info, request, ierror);
+        }
         let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
         let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
         let mut result = SUCCESS;
         pmpi_reduce_init_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, root, comm, info, request, Out(&raw mut result));
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
-        return ierror.set(result);
+        ierror.set(result);
+    }
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
+        return with_gaps(sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierror);
     }
     pmpi_reduce_init_(sendbuf.start(), recvbuf.start(), count, datatype, op, root, comm, info, request, ierror);
 }
@@ -317,13 +405,21 @@ extern "C" fn pmpi_reduce_scatter_block_init_(sendbuf: Buffer, recvbuf: Buffer, 
 /// MPI_Reduce_scatter_block_init(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_reduce_scatter_block_init_f08ts_(sendbuf: Section, recvbuf: Section, recvcount: In<Int>, datatype: In<Int>, op: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(sendbuf: Section, recvbuf: Section, recvcount: In<Int>, datatype: In<Int>, op: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_reduce_scatter_block_init_(sendbuf.start(), recvbuf.start(), recvcount, datatype, op, comm, info, request, ierror);
+        }
         let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
         let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
         let mut result = SUCCESS;
         pmpi_reduce_scatter_block_init_(sendbuf_copy.start(), recvbuf_copy.start(), recvcount, datatype, op, comm, info, request, Out(&raw mut result));
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
-        return ierror.set(result);
+        ierror.set(result);
+    }
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
+        return with_gaps(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request, ierror);
     }
     pmpi_reduce_scatter_block_init_(sendbuf.start(), recvbuf.start(), recvcount, datatype, op, comm, info, request, ierror);
 }
@@ -340,13 +436,21 @@ extern "C" fn pmpi_reduce_scatter_init_(sendbuf: Buffer, recvbuf: Buffer, recvco
 /// MPI_Reduce_scatter_init(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_reduce_scatter_init_f08ts_(sendbuf: Section, recvbuf: Section, recvcounts: *const Int, datatype: In<Int>, op: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(sendbuf: Section, recvbuf: Section, recvcounts: *const Int, datatype: In<Int>, op: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_reduce_scatter_init_(sendbuf.start(), recvbuf.start(), recvcounts, datatype, op, comm, info, request, ierror);
+        }
         let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
         let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
         let mut result = SUCCESS;
         pmpi_reduce_scatter_init_(sendbuf_copy.start(), recvbuf_copy.start(), recvcounts, datatype, op, comm, info, request, Out(&raw mut result));
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
-        return ierror.set(result);
+        ierror.set(result);
+    }
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
+        return with_gaps(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request, ierror);
     }
     pmpi_reduce_scatter_init_(sendbuf.start(), recvbuf.start(), recvcounts, datatype, op, comm, info, request, ierror);
 }
@@ -363,13 +467,21 @@ extern "C" fn pmpi_scan_init_(sendbuf: Buffer, recvbuf: Buffer, count: In<Int>, 
 /// MPI_Scan_init(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_scan_init_f08ts_(sendbuf: Section, recvbuf: Section, count: In<Int>, datatype: In<Int>, op: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(sendbuf: Section, recvbuf: Section, count: In<Int>, datatype: In<Int>, op: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_scan_init_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, info, request, ierror);
+        }
         let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
         let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
         let mut result = SUCCESS;
         pmpi_scan_init_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, comm, info, request, Out(&raw mut result));
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
-        return ierror.set(result);
+        ierror.set(result);
+    }
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
+        return with_gaps(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror);
     }
     pmpi_scan_init_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, info, request, ierror);
 }
@@ -386,9 +498,14 @@ extern "C" fn pmpi_scatter_init_(sendbuf: Buffer, sendcount: In<Int>, sendtype: 
 /// MPI_Scatter_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_scatter_init_f08ts_(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
-        let sendbuf_as = match sendbuf.layout(sendcount.get(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout(recvcount.get(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_scatter_init_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, info, request, ierror);
+        }
+        let sendbuf_as = match sendbuf.layout(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let recvbuf_as = match recvbuf.layout(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
             return pmpi_scatter_init_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), root, comm, info, request, ierror);
         }
@@ -397,7 +514,10 @@ extern "C" fn pmpi_scatter_init_f08ts_(sendbuf: Section, sendcount: In<Int>, sen
         let mut result = SUCCESS;
         pmpi_scatter_init_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, root, comm, info, request, Out(&raw mut result));
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
-        return ierror.set(result);
+        ierror.set(result);
+    }
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
+        return with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierror);
     }
     pmpi_scatter_init_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, info, request, ierror);
 }
@@ -414,13 +534,21 @@ extern "C" fn pmpi_scatterv_init_(sendbuf: Buffer, sendcounts: *const Int, displ
 /// MPI_Scatterv_init(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_scatterv_init_f08ts_(sendbuf: Section, sendcounts: *const Int, displs: *const Int, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(sendbuf: Section, sendcounts: *const Int, displs: *const Int, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_scatterv_init_(sendbuf.start(), sendcounts, displs, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, info, request, ierror);
+        }
         let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
         let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
         let mut result = SUCCESS;
         pmpi_scatterv_init_(sendbuf_copy.start(), sendcounts, displs, sendtype, recvbuf_copy.start(), recvcount, recvtype, root, comm, info, request, Out(&raw mut result));
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
-        return ierror.set(result);
+        ierror.set(result);
+    }
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
+        return with_gaps(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierror);
     }
     pmpi_scatterv_init_(sendbuf.start(), sendcounts, displs, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, info, request, ierror);
 }

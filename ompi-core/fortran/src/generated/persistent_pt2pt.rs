@@ -25,8 +25,13 @@ extern "C" fn pmpi_bsend_init_(buf: Buffer, count: In<Int>, datatype: In<Int>, d
 /// MPI_Bsend_init(buf, count, datatype, dest, tag, comm, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_bsend_init_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_bsend_init_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
+        }
+        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_bsend_init_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
         }
@@ -34,7 +39,10 @@ extern "C" fn pmpi_bsend_init_f08ts_(buf: Section, count: In<Int>, datatype: In<
         let mut result = SUCCESS;
         pmpi_bsend_init_(buf_copy.start(), count, datatype, dest, tag, comm, request, Out(&raw mut result));
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (buf_copy, false), None) { result = NO_MEM }
-        return ierror.set(result);
+        ierror.set(result);
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(buf, count, datatype, dest, tag, comm, request, ierror);
     }
     pmpi_bsend_init_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
 }
@@ -51,8 +59,13 @@ extern "C" fn pmpi_recv_init_(buf: Buffer, count: In<Int>, datatype: In<Int>, so
 /// MPI_Recv_init(buf, count, datatype, source, tag, comm, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_recv_init_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, source: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, source: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_recv_init_(buf.start(), count, datatype, source, tag, comm, request, ierror);
+        }
+        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_recv_init_(buf.start(), buf_as.count(), buf_as.datatype(), source, tag, comm, request, ierror);
         }
@@ -60,7 +73,10 @@ extern "C" fn pmpi_recv_init_f08ts_(buf: Section, count: In<Int>, datatype: In<I
         let mut result = SUCCESS;
         pmpi_recv_init_(buf_copy.start(), count, datatype, source, tag, comm, request, Out(&raw mut result));
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (buf_copy, true), None) { result = NO_MEM }
-        return ierror.set(result);
+        ierror.set(result);
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(buf, count, datatype, source, tag, comm, request, ierror);
     }
     pmpi_recv_init_(buf.start(), count, datatype, source, tag, comm, request, ierror);
 }
@@ -77,8 +93,13 @@ extern "C" fn pmpi_rsend_init_(buf: Buffer, count: In<Int>, datatype: In<Int>, d
 /// MPI_Rsend_init(buf, count, datatype, dest, tag, comm, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_rsend_init_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_rsend_init_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
+        }
+        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_rsend_init_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
         }
@@ -86,7 +107,10 @@ extern "C" fn pmpi_rsend_init_f08ts_(buf: Section, count: In<Int>, datatype: In<
         let mut result = SUCCESS;
         pmpi_rsend_init_(buf_copy.start(), count, datatype, dest, tag, comm, request, Out(&raw mut result));
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (buf_copy, false), None) { result = NO_MEM }
-        return ierror.set(result);
+        ierror.set(result);
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(buf, count, datatype, dest, tag, comm, request, ierror);
     }
     pmpi_rsend_init_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
 }
@@ -103,8 +127,13 @@ extern "C" fn pmpi_send_init_(buf: Buffer, count: In<Int>, datatype: In<Int>, de
 /// MPI_Send_init(buf, count, datatype, dest, tag, comm, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_send_init_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_send_init_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
+        }
+        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_send_init_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
         }
@@ -112,7 +141,10 @@ extern "C" fn pmpi_send_init_f08ts_(buf: Section, count: In<Int>, datatype: In<I
         let mut result = SUCCESS;
         pmpi_send_init_(buf_copy.start(), count, datatype, dest, tag, comm, request, Out(&raw mut result));
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (buf_copy, false), None) { result = NO_MEM }
-        return ierror.set(result);
+        ierror.set(result);
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(buf, count, datatype, dest, tag, comm, request, ierror);
     }
     pmpi_send_init_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
 }
@@ -129,8 +161,13 @@ extern "C" fn pmpi_ssend_init_(buf: Buffer, count: In<Int>, datatype: In<Int>, d
 /// MPI_Ssend_init(buf, count, datatype, dest, tag, comm, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_ssend_init_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_ssend_init_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
+        }
+        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_ssend_init_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
         }
@@ -138,7 +175,10 @@ extern "C" fn pmpi_ssend_init_f08ts_(buf: Section, count: In<Int>, datatype: In<
         let mut result = SUCCESS;
         pmpi_ssend_init_(buf_copy.start(), count, datatype, dest, tag, comm, request, Out(&raw mut result));
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (buf_copy, false), None) { result = NO_MEM }
-        return ierror.set(result);
+        ierror.set(result);
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(buf, count, datatype, dest, tag, comm, request, ierror);
     }
     pmpi_ssend_init_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
 }

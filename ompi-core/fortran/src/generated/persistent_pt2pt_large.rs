@@ -23,8 +23,13 @@ extern "C" fn pmpi_bsend_init_c_(buf: Buffer, count: In<i64>, datatype: In<Int>,
 /// MPI_Bsend_init_c(buf, count, datatype, dest, tag, comm, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_bsend_init_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_bsend_init_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
+        }
+        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_bsend_init_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
         }
@@ -32,7 +37,10 @@ extern "C" fn pmpi_bsend_init_c_f08ts_(buf: Section, count: In<i64>, datatype: I
         let mut result = SUCCESS;
         pmpi_bsend_init_c_(buf_copy.start(), count, datatype, dest, tag, comm, request, Out(&raw mut result));
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (buf_copy, false), None) { result = NO_MEM }
-        return ierror.set(result);
+        ierror.set(result);
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(buf, count, datatype, dest, tag, comm, request, ierror);
     }
     pmpi_bsend_init_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
 }
@@ -49,8 +57,13 @@ extern "C" fn pmpi_recv_init_c_(buf: Buffer, count: In<i64>, datatype: In<Int>, 
 /// MPI_Recv_init_c(buf, count, datatype, source, tag, comm, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_recv_init_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, source: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, source: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_recv_init_c_(buf.start(), count, datatype, source, tag, comm, request, ierror);
+        }
+        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_recv_init_c_(buf.start(), buf_as.count(), buf_as.datatype(), source, tag, comm, request, ierror);
         }
@@ -58,7 +71,10 @@ extern "C" fn pmpi_recv_init_c_f08ts_(buf: Section, count: In<i64>, datatype: In
         let mut result = SUCCESS;
         pmpi_recv_init_c_(buf_copy.start(), count, datatype, source, tag, comm, request, Out(&raw mut result));
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (buf_copy, true), None) { result = NO_MEM }
-        return ierror.set(result);
+        ierror.set(result);
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(buf, count, datatype, source, tag, comm, request, ierror);
     }
     pmpi_recv_init_c_(buf.start(), count, datatype, source, tag, comm, request, ierror);
 }
@@ -75,8 +91,13 @@ extern "C" fn pmpi_rsend_init_c_(buf: Buffer, count: In<i64>, datatype: In<Int>,
 /// MPI_Rsend_init_c(buf, count, datatype, dest, tag, comm, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_rsend_init_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_rsend_init_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
+        }
+        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_rsend_init_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
         }
@@ -84,7 +105,10 @@ extern "C" fn pmpi_rsend_init_c_f08ts_(buf: Section, count: In<i64>, datatype: I
         let mut result = SUCCESS;
         pmpi_rsend_init_c_(buf_copy.start(), count, datatype, dest, tag, comm, request, Out(&raw mut result));
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (buf_copy, false), None) { result = NO_MEM }
-        return ierror.set(result);
+        ierror.set(result);
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(buf, count, datatype, dest, tag, comm, request, ierror);
     }
     pmpi_rsend_init_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
 }
@@ -101,8 +125,13 @@ extern "C" fn pmpi_send_init_c_(buf: Buffer, count: In<i64>, datatype: In<Int>, 
 /// MPI_Send_init_c(buf, count, datatype, dest, tag, comm, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_send_init_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_send_init_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
+        }
+        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_send_init_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
         }
@@ -110,7 +139,10 @@ extern "C" fn pmpi_send_init_c_f08ts_(buf: Section, count: In<i64>, datatype: In
         let mut result = SUCCESS;
         pmpi_send_init_c_(buf_copy.start(), count, datatype, dest, tag, comm, request, Out(&raw mut result));
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (buf_copy, false), None) { result = NO_MEM }
-        return ierror.set(result);
+        ierror.set(result);
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(buf, count, datatype, dest, tag, comm, request, ierror);
     }
     pmpi_send_init_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
 }
@@ -127,8 +159,13 @@ extern "C" fn pmpi_ssend_init_c_(buf: Buffer, count: In<i64>, datatype: In<Int>,
 /// MPI_Ssend_init_c(buf, count, datatype, dest, tag, comm, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_ssend_init_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_ssend_init_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
+        }
+        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_ssend_init_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
         }
@@ -136,7 +173,10 @@ extern "C" fn pmpi_ssend_init_c_f08ts_(buf: Section, count: In<i64>, datatype: I
         let mut result = SUCCESS;
         pmpi_ssend_init_c_(buf_copy.start(), count, datatype, dest, tag, comm, request, Out(&raw mut result));
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (buf_copy, false), None) { result = NO_MEM }
-        return ierror.set(result);
+        ierror.set(result);
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(buf, count, datatype, dest, tag, comm, request, ierror);
     }
     pmpi_ssend_init_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
 }

@@ -35,14 +35,21 @@ extern "C" fn pmpi_bsend_(buf: Buffer, count: In<Int>, datatype: In<Int>, dest: 
 /// MPI_Bsend(buf, count, datatype, dest, tag, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_bsend_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_bsend_(buf.start(), count, datatype, dest, tag, comm, ierror);
+        }
+        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_bsend_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, ierror);
         }
         let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
         pmpi_bsend_(buf_copy.start(), count, datatype, dest, tag, comm, ierror);
-        return;
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(buf, count, datatype, dest, tag, comm, ierror);
     }
     pmpi_bsend_(buf.start(), count, datatype, dest, tag, comm, ierror);
 }
@@ -59,8 +66,13 @@ extern "C" fn pmpi_ibsend_(buf: Buffer, count: In<Int>, datatype: In<Int>, dest:
 /// MPI_Ibsend(buf, count, datatype, dest, tag, comm, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_ibsend_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_ibsend_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
+        }
+        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_ibsend_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
         }
@@ -68,7 +80,10 @@ extern "C" fn pmpi_ibsend_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>
         let mut result = SUCCESS;
         pmpi_ibsend_(buf_copy.start(), count, datatype, dest, tag, comm, request, Out(&raw mut result));
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
-        return ierror.set(result);
+        ierror.set(result);
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(buf, count, datatype, dest, tag, comm, request, ierror);
     }
     pmpi_ibsend_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
 }
@@ -96,8 +111,13 @@ extern "C" fn pmpi_imrecv_(buf: Buffer, count: In<Int>, datatype: In<Int>, messa
 /// MPI_Imrecv(buf, count, datatype, message, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_imrecv_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, message: Handle, request: Handle, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, message: Handle, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_imrecv_(buf.start(), count, datatype, message, request, ierror);
+        }
+        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_imrecv_(buf.start(), buf_as.count(), buf_as.datatype(), message, request, ierror);
         }
@@ -105,7 +125,10 @@ extern "C" fn pmpi_imrecv_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>
         let mut result = SUCCESS;
         pmpi_imrecv_(buf_copy.start(), count, datatype, message, request, Out(&raw mut result));
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
-        return ierror.set(result);
+        ierror.set(result);
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(buf, count, datatype, message, request, ierror);
     }
     pmpi_imrecv_(buf.start(), count, datatype, message, request, ierror);
 }
@@ -128,8 +151,13 @@ extern "C" fn pmpi_irecv_(buf: Buffer, count: In<Int>, datatype: In<Int>, source
 /// MPI_Irecv(buf, count, datatype, source, tag, comm, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_irecv_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, source: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, source: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_irecv_(buf.start(), count, datatype, source, tag, comm, request, ierror);
+        }
+        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_irecv_(buf.start(), buf_as.count(), buf_as.datatype(), source, tag, comm, request, ierror);
         }
@@ -137,7 +165,10 @@ extern "C" fn pmpi_irecv_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>,
         let mut result = SUCCESS;
         pmpi_irecv_(buf_copy.start(), count, datatype, source, tag, comm, request, Out(&raw mut result));
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
-        return ierror.set(result);
+        ierror.set(result);
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(buf, count, datatype, source, tag, comm, request, ierror);
     }
     pmpi_irecv_(buf.start(), count, datatype, source, tag, comm, request, ierror);
 }
@@ -154,8 +185,13 @@ extern "C" fn pmpi_irsend_(buf: Buffer, count: In<Int>, datatype: In<Int>, dest:
 /// MPI_Irsend(buf, count, datatype, dest, tag, comm, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_irsend_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_irsend_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
+        }
+        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_irsend_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
         }
@@ -163,7 +199,10 @@ extern "C" fn pmpi_irsend_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>
         let mut result = SUCCESS;
         pmpi_irsend_(buf_copy.start(), count, datatype, dest, tag, comm, request, Out(&raw mut result));
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
-        return ierror.set(result);
+        ierror.set(result);
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(buf, count, datatype, dest, tag, comm, request, ierror);
     }
     pmpi_irsend_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
 }
@@ -180,8 +219,13 @@ extern "C" fn pmpi_isend_(buf: Buffer, count: In<Int>, datatype: In<Int>, dest: 
 /// MPI_Isend(buf, count, datatype, dest, tag, comm, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_isend_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_isend_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
+        }
+        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_isend_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
         }
@@ -189,7 +233,10 @@ extern "C" fn pmpi_isend_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>,
         let mut result = SUCCESS;
         pmpi_isend_(buf_copy.start(), count, datatype, dest, tag, comm, request, Out(&raw mut result));
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
-        return ierror.set(result);
+        ierror.set(result);
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(buf, count, datatype, dest, tag, comm, request, ierror);
     }
     pmpi_isend_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
 }
@@ -206,9 +253,14 @@ extern "C" fn pmpi_isendrecv_(sendbuf: Buffer, sendcount: In<Int>, sendtype: In<
 /// MPI_Isendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_isendrecv_f08ts_(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, dest: In<Int>, sendtag: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, source: In<Int>, recvtag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
-        let sendbuf_as = match sendbuf.layout(sendcount.get(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout(recvcount.get(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, dest: In<Int>, sendtag: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, source: In<Int>, recvtag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_isendrecv_(sendbuf.start(), sendcount, sendtype, dest, sendtag, recvbuf.start(), recvcount, recvtype, source, recvtag, comm, request, ierror);
+        }
+        let sendbuf_as = match sendbuf.layout(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let recvbuf_as = match recvbuf.layout(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
             return pmpi_isendrecv_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), dest, sendtag, recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), source, recvtag, comm, request, ierror);
         }
@@ -217,7 +269,10 @@ extern "C" fn pmpi_isendrecv_f08ts_(sendbuf: Section, sendcount: In<Int>, sendty
         let mut result = SUCCESS;
         pmpi_isendrecv_(sendbuf_copy.start(), sendcount, sendtype, dest, sendtag, recvbuf_copy.start(), recvcount, recvtype, source, recvtag, comm, request, Out(&raw mut result));
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
-        return ierror.set(result);
+        ierror.set(result);
+    }
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
+        return with_gaps(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request, ierror);
     }
     pmpi_isendrecv_(sendbuf.start(), sendcount, sendtype, dest, sendtag, recvbuf.start(), recvcount, recvtype, source, recvtag, comm, request, ierror);
 }
@@ -234,8 +289,13 @@ extern "C" fn pmpi_isendrecv_replace_(buf: Buffer, count: In<Int>, datatype: In<
 /// MPI_Isendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_isendrecv_replace_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, sendtag: In<Int>, source: In<Int>, recvtag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, sendtag: In<Int>, source: In<Int>, recvtag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_isendrecv_replace_(buf.start(), count, datatype, dest, sendtag, source, recvtag, comm, request, ierror);
+        }
+        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_isendrecv_replace_(buf.start(), buf_as.count(), buf_as.datatype(), dest, sendtag, source, recvtag, comm, request, ierror);
         }
@@ -243,7 +303,10 @@ extern "C" fn pmpi_isendrecv_replace_f08ts_(buf: Section, count: In<Int>, dataty
         let mut result = SUCCESS;
         pmpi_isendrecv_replace_(buf_copy.start(), count, datatype, dest, sendtag, source, recvtag, comm, request, Out(&raw mut result));
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
-        return ierror.set(result);
+        ierror.set(result);
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(buf, count, datatype, dest, sendtag, source, recvtag, comm, request, ierror);
     }
     pmpi_isendrecv_replace_(buf.start(), count, datatype, dest, sendtag, source, recvtag, comm, request, ierror);
 }
@@ -260,8 +323,13 @@ extern "C" fn pmpi_issend_(buf: Buffer, count: In<Int>, datatype: In<Int>, dest:
 /// MPI_Issend(buf, count, datatype, dest, tag, comm, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_issend_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_issend_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
+        }
+        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_issend_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
         }
@@ -269,7 +337,10 @@ extern "C" fn pmpi_issend_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>
         let mut result = SUCCESS;
         pmpi_issend_(buf_copy.start(), count, datatype, dest, tag, comm, request, Out(&raw mut result));
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
-        return ierror.set(result);
+        ierror.set(result);
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(buf, count, datatype, dest, tag, comm, request, ierror);
     }
     pmpi_issend_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
 }
@@ -295,15 +366,22 @@ extern "C" fn pmpi_mrecv_(buf: Buffer, count: In<Int>, datatype: In<Int>, messag
 /// MPI_Mrecv(buf, count, datatype, message, status, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_mrecv_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, message: Handle, status: Status, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, message: Handle, status: Status, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_mrecv_(buf.start(), count, datatype, message, status, ierror);
+        }
+        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_mrecv_(buf.start(), buf_as.count(), buf_as.datatype(), message, status, ierror);
         }
         let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
         pmpi_mrecv_(buf_copy.start(), count, datatype, message, status, ierror);
         buf_copy.copy_back();
-        return;
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(buf, count, datatype, message, status, ierror);
     }
     pmpi_mrecv_(buf.start(), count, datatype, message, status, ierror);
 }
@@ -323,15 +401,22 @@ extern "C" fn pmpi_recv_(buf: Buffer, count: In<Int>, datatype: In<Int>, source:
 /// MPI_Recv(buf, count, datatype, source, tag, comm, status, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_recv_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, source: In<Int>, tag: In<Int>, comm: In<Int>, status: Status, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, source: In<Int>, tag: In<Int>, comm: In<Int>, status: Status, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_recv_(buf.start(), count, datatype, source, tag, comm, status, ierror);
+        }
+        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_recv_(buf.start(), buf_as.count(), buf_as.datatype(), source, tag, comm, status, ierror);
         }
         let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
         pmpi_recv_(buf_copy.start(), count, datatype, source, tag, comm, status, ierror);
         buf_copy.copy_back();
-        return;
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(buf, count, datatype, source, tag, comm, status, ierror);
     }
     pmpi_recv_(buf.start(), count, datatype, source, tag, comm, status, ierror);
 }
@@ -345,14 +430,21 @@ extern "C" fn pmpi_rsend_(buf: Buffer, count: In<Int>, datatype: In<Int>, dest: 
 /// MPI_Rsend(buf, count, datatype, dest, tag, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_rsend_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_rsend_(buf.start(), count, datatype, dest, tag, comm, ierror);
+        }
+        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_rsend_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, ierror);
         }
         let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
         pmpi_rsend_(buf_copy.start(), count, datatype, dest, tag, comm, ierror);
-        return;
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(buf, count, datatype, dest, tag, comm, ierror);
     }
     pmpi_rsend_(buf.start(), count, datatype, dest, tag, comm, ierror);
 }
@@ -366,14 +458,21 @@ extern "C" fn pmpi_send_(buf: Buffer, count: In<Int>, datatype: In<Int>, dest: I
 /// MPI_Send(buf, count, datatype, dest, tag, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_send_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_send_(buf.start(), count, datatype, dest, tag, comm, ierror);
+        }
+        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_send_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, ierror);
         }
         let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
         pmpi_send_(buf_copy.start(), count, datatype, dest, tag, comm, ierror);
-        return;
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(buf, count, datatype, dest, tag, comm, ierror);
     }
     pmpi_send_(buf.start(), count, datatype, dest, tag, comm, ierror);
 }
@@ -387,9 +486,14 @@ extern "C" fn pmpi_sendrecv_(sendbuf: Buffer, sendcount: In<Int>, sendtype: In<I
 /// MPI_Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_sendrecv_f08ts_(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, dest: In<Int>, sendtag: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, source: In<Int>, recvtag: In<Int>, comm: In<Int>, status: Status, ierror: Ierror) {
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
-        let sendbuf_as = match sendbuf.layout(sendcount.get(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout(recvcount.get(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, dest: In<Int>, sendtag: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, source: In<Int>, recvtag: In<Int>, comm: In<Int>, status: Status, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_sendrecv_(sendbuf.start(), sendcount, sendtype, dest, sendtag, recvbuf.start(), recvcount, recvtype, source, recvtag, comm, status, ierror);
+        }
+        let sendbuf_as = match sendbuf.layout_or_copy(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let recvbuf_as = match recvbuf.layout_or_copy(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
             return pmpi_sendrecv_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), dest, sendtag, recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), source, recvtag, comm, status, ierror);
         }
@@ -397,7 +501,9 @@ extern "C" fn pmpi_sendrecv_f08ts_(sendbuf: Section, sendcount: In<Int>, sendtyp
         let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
         pmpi_sendrecv_(sendbuf_copy.start(), sendcount, sendtype, dest, sendtag, recvbuf_copy.start(), recvcount, recvtype, source, recvtag, comm, status, ierror);
         recvbuf_copy.copy_back();
-        return;
+    }
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
+        return with_gaps(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status, ierror);
     }
     pmpi_sendrecv_(sendbuf.start(), sendcount, sendtype, dest, sendtag, recvbuf.start(), recvcount, recvtype, source, recvtag, comm, status, ierror);
 }
@@ -411,15 +517,22 @@ extern "C" fn pmpi_sendrecv_replace_(buf: Buffer, count: In<Int>, datatype: In<I
 /// MPI_Sendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, status, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_sendrecv_replace_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, sendtag: In<Int>, source: In<Int>, recvtag: In<Int>, comm: In<Int>, status: Status, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, sendtag: In<Int>, source: In<Int>, recvtag: In<Int>, comm: In<Int>, status: Status, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_sendrecv_replace_(buf.start(), count, datatype, dest, sendtag, source, recvtag, comm, status, ierror);
+        }
+        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_sendrecv_replace_(buf.start(), buf_as.count(), buf_as.datatype(), dest, sendtag, source, recvtag, comm, status, ierror);
         }
         let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
         pmpi_sendrecv_replace_(buf_copy.start(), count, datatype, dest, sendtag, source, recvtag, comm, status, ierror);
         buf_copy.copy_back();
-        return;
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(buf, count, datatype, dest, sendtag, source, recvtag, comm, status, ierror);
     }
     pmpi_sendrecv_replace_(buf.start(), count, datatype, dest, sendtag, source, recvtag, comm, status, ierror);
 }
@@ -433,14 +546,21 @@ extern "C" fn pmpi_ssend_(buf: Buffer, count: In<Int>, datatype: In<Int>, dest: 
 /// MPI_Ssend(buf, count, datatype, dest, tag, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_ssend_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_ssend_(buf.start(), count, datatype, dest, tag, comm, ierror);
+        }
+        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_ssend_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, ierror);
         }
         let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
         pmpi_ssend_(buf_copy.start(), count, datatype, dest, tag, comm, ierror);
-        return;
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(buf, count, datatype, dest, tag, comm, ierror);
     }
     pmpi_ssend_(buf.start(), count, datatype, dest, tag, comm, ierror);
 }

@@ -31,14 +31,21 @@ extern "C" fn pmpi_bsend_c_(buf: Buffer, count: In<i64>, datatype: In<Int>, dest
 /// MPI_Bsend_c(buf, count, datatype, dest, tag, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_bsend_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_bsend_c_(buf.start(), count, datatype, dest, tag, comm, ierror);
+        }
+        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_bsend_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, ierror);
         }
         let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
         pmpi_bsend_c_(buf_copy.start(), count, datatype, dest, tag, comm, ierror);
-        return;
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(buf, count, datatype, dest, tag, comm, ierror);
     }
     pmpi_bsend_c_(buf.start(), count, datatype, dest, tag, comm, ierror);
 }
@@ -55,8 +62,13 @@ extern "C" fn pmpi_ibsend_c_(buf: Buffer, count: In<i64>, datatype: In<Int>, des
 /// MPI_Ibsend_c(buf, count, datatype, dest, tag, comm, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_ibsend_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_ibsend_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
+        }
+        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_ibsend_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
         }
@@ -64,7 +76,10 @@ extern "C" fn pmpi_ibsend_c_f08ts_(buf: Section, count: In<i64>, datatype: In<In
         let mut result = SUCCESS;
         pmpi_ibsend_c_(buf_copy.start(), count, datatype, dest, tag, comm, request, Out(&raw mut result));
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
-        return ierror.set(result);
+        ierror.set(result);
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(buf, count, datatype, dest, tag, comm, request, ierror);
     }
     pmpi_ibsend_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
 }
@@ -83,8 +98,13 @@ extern "C" fn pmpi_imrecv_c_(buf: Buffer, count: In<i64>, datatype: In<Int>, mes
 /// MPI_Imrecv_c(buf, count, datatype, message, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_imrecv_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, message: Handle, request: Handle, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, message: Handle, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_imrecv_c_(buf.start(), count, datatype, message, request, ierror);
+        }
+        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_imrecv_c_(buf.start(), buf_as.count(), buf_as.datatype(), message, request, ierror);
         }
@@ -92,7 +112,10 @@ extern "C" fn pmpi_imrecv_c_f08ts_(buf: Section, count: In<i64>, datatype: In<In
         let mut result = SUCCESS;
         pmpi_imrecv_c_(buf_copy.start(), count, datatype, message, request, Out(&raw mut result));
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
-        return ierror.set(result);
+        ierror.set(result);
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(buf, count, datatype, message, request, ierror);
     }
     pmpi_imrecv_c_(buf.start(), count, datatype, message, request, ierror);
 }
@@ -109,8 +132,13 @@ extern "C" fn pmpi_irecv_c_(buf: Buffer, count: In<i64>, datatype: In<Int>, sour
 /// MPI_Irecv_c(buf, count, datatype, source, tag, comm, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_irecv_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, source: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, source: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_irecv_c_(buf.start(), count, datatype, source, tag, comm, request, ierror);
+        }
+        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_irecv_c_(buf.start(), buf_as.count(), buf_as.datatype(), source, tag, comm, request, ierror);
         }
@@ -118,7 +146,10 @@ extern "C" fn pmpi_irecv_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int
         let mut result = SUCCESS;
         pmpi_irecv_c_(buf_copy.start(), count, datatype, source, tag, comm, request, Out(&raw mut result));
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
-        return ierror.set(result);
+        ierror.set(result);
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(buf, count, datatype, source, tag, comm, request, ierror);
     }
     pmpi_irecv_c_(buf.start(), count, datatype, source, tag, comm, request, ierror);
 }
@@ -135,8 +166,13 @@ extern "C" fn pmpi_irsend_c_(buf: Buffer, count: In<i64>, datatype: In<Int>, des
 /// MPI_Irsend_c(buf, count, datatype, dest, tag, comm, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_irsend_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_irsend_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
+        }
+        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_irsend_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
         }
@@ -144,7 +180,10 @@ extern "C" fn pmpi_irsend_c_f08ts_(buf: Section, count: In<i64>, datatype: In<In
         let mut result = SUCCESS;
         pmpi_irsend_c_(buf_copy.start(), count, datatype, dest, tag, comm, request, Out(&raw mut result));
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
-        return ierror.set(result);
+        ierror.set(result);
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(buf, count, datatype, dest, tag, comm, request, ierror);
     }
     pmpi_irsend_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
 }
@@ -161,8 +200,13 @@ extern "C" fn pmpi_isend_c_(buf: Buffer, count: In<i64>, datatype: In<Int>, dest
 /// MPI_Isend_c(buf, count, datatype, dest, tag, comm, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_isend_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_isend_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
+        }
+        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_isend_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
         }
@@ -170,7 +214,10 @@ extern "C" fn pmpi_isend_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int
         let mut result = SUCCESS;
         pmpi_isend_c_(buf_copy.start(), count, datatype, dest, tag, comm, request, Out(&raw mut result));
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
-        return ierror.set(result);
+        ierror.set(result);
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(buf, count, datatype, dest, tag, comm, request, ierror);
     }
     pmpi_isend_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
 }
@@ -187,9 +234,14 @@ extern "C" fn pmpi_isendrecv_c_(sendbuf: Buffer, sendcount: In<i64>, sendtype: I
 /// MPI_Isendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_isendrecv_c_f08ts_(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, dest: In<Int>, sendtag: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, source: In<Int>, recvtag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
-        let sendbuf_as = match sendbuf.layout(sendcount.get(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout(recvcount.get(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, dest: In<Int>, sendtag: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, source: In<Int>, recvtag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_isendrecv_c_(sendbuf.start(), sendcount, sendtype, dest, sendtag, recvbuf.start(), recvcount, recvtype, source, recvtag, comm, request, ierror);
+        }
+        let sendbuf_as = match sendbuf.layout(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let recvbuf_as = match recvbuf.layout(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
             return pmpi_isendrecv_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), dest, sendtag, recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), source, recvtag, comm, request, ierror);
         }
@@ -198,7 +250,10 @@ extern "C" fn pmpi_isendrecv_c_f08ts_(sendbuf: Section, sendcount: In<i64>, send
         let mut result = SUCCESS;
         pmpi_isendrecv_c_(sendbuf_copy.start(), sendcount, sendtype, dest, sendtag, recvbuf_copy.start(), recvcount, recvtype, source, recvtag, comm, request, Out(&raw mut result));
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
-        return ierror.set(result);
+        ierror.set(result);
+    }
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
+        return with_gaps(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request, ierror);
     }
     pmpi_isendrecv_c_(sendbuf.start(), sendcount, sendtype, dest, sendtag, recvbuf.start(), recvcount, recvtype, source, recvtag, comm, request, ierror);
 }
@@ -215,8 +270,13 @@ extern "C" fn pmpi_isendrecv_replace_c_(buf: Buffer, count: In<i64>, datatype: I
 /// MPI_Isendrecv_replace_c(buf, count, datatype, dest, sendtag, source, recvtag, comm, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_isendrecv_replace_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, sendtag: In<Int>, source: In<Int>, recvtag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, sendtag: In<Int>, source: In<Int>, recvtag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_isendrecv_replace_c_(buf.start(), count, datatype, dest, sendtag, source, recvtag, comm, request, ierror);
+        }
+        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_isendrecv_replace_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, sendtag, source, recvtag, comm, request, ierror);
         }
@@ -224,7 +284,10 @@ extern "C" fn pmpi_isendrecv_replace_c_f08ts_(buf: Section, count: In<i64>, data
         let mut result = SUCCESS;
         pmpi_isendrecv_replace_c_(buf_copy.start(), count, datatype, dest, sendtag, source, recvtag, comm, request, Out(&raw mut result));
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
-        return ierror.set(result);
+        ierror.set(result);
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(buf, count, datatype, dest, sendtag, source, recvtag, comm, request, ierror);
     }
     pmpi_isendrecv_replace_c_(buf.start(), count, datatype, dest, sendtag, source, recvtag, comm, request, ierror);
 }
@@ -241,8 +304,13 @@ extern "C" fn pmpi_issend_c_(buf: Buffer, count: In<i64>, datatype: In<Int>, des
 /// MPI_Issend_c(buf, count, datatype, dest, tag, comm, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_issend_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_issend_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
+        }
+        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_issend_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
         }
@@ -250,7 +318,10 @@ extern "C" fn pmpi_issend_c_f08ts_(buf: Section, count: In<i64>, datatype: In<In
         let mut result = SUCCESS;
         pmpi_issend_c_(buf_copy.start(), count, datatype, dest, tag, comm, request, Out(&raw mut result));
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
-        return ierror.set(result);
+        ierror.set(result);
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(buf, count, datatype, dest, tag, comm, request, ierror);
     }
     pmpi_issend_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
 }
@@ -267,15 +338,22 @@ extern "C" fn pmpi_mrecv_c_(buf: Buffer, count: In<i64>, datatype: In<Int>, mess
 /// MPI_Mrecv_c(buf, count, datatype, message, status, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_mrecv_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, message: Handle, status: Status, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, message: Handle, status: Status, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_mrecv_c_(buf.start(), count, datatype, message, status, ierror);
+        }
+        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_mrecv_c_(buf.start(), buf_as.count(), buf_as.datatype(), message, status, ierror);
         }
         let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
         pmpi_mrecv_c_(buf_copy.start(), count, datatype, message, status, ierror);
         buf_copy.copy_back();
-        return;
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(buf, count, datatype, message, status, ierror);
     }
     pmpi_mrecv_c_(buf.start(), count, datatype, message, status, ierror);
 }
@@ -289,15 +367,22 @@ extern "C" fn pmpi_recv_c_(buf: Buffer, count: In<i64>, datatype: In<Int>, sourc
 /// MPI_Recv_c(buf, count, datatype, source, tag, comm, status, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_recv_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, source: In<Int>, tag: In<Int>, comm: In<Int>, status: Status, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, source: In<Int>, tag: In<Int>, comm: In<Int>, status: Status, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_recv_c_(buf.start(), count, datatype, source, tag, comm, status, ierror);
+        }
+        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_recv_c_(buf.start(), buf_as.count(), buf_as.datatype(), source, tag, comm, status, ierror);
         }
         let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
         pmpi_recv_c_(buf_copy.start(), count, datatype, source, tag, comm, status, ierror);
         buf_copy.copy_back();
-        return;
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(buf, count, datatype, source, tag, comm, status, ierror);
     }
     pmpi_recv_c_(buf.start(), count, datatype, source, tag, comm, status, ierror);
 }
@@ -311,14 +396,21 @@ extern "C" fn pmpi_rsend_c_(buf: Buffer, count: In<i64>, datatype: In<Int>, dest
 /// MPI_Rsend_c(buf, count, datatype, dest, tag, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_rsend_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_rsend_c_(buf.start(), count, datatype, dest, tag, comm, ierror);
+        }
+        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_rsend_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, ierror);
         }
         let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
         pmpi_rsend_c_(buf_copy.start(), count, datatype, dest, tag, comm, ierror);
-        return;
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(buf, count, datatype, dest, tag, comm, ierror);
     }
     pmpi_rsend_c_(buf.start(), count, datatype, dest, tag, comm, ierror);
 }
@@ -332,14 +424,21 @@ extern "C" fn pmpi_send_c_(buf: Buffer, count: In<i64>, datatype: In<Int>, dest:
 /// MPI_Send_c(buf, count, datatype, dest, tag, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_send_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_send_c_(buf.start(), count, datatype, dest, tag, comm, ierror);
+        }
+        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_send_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, ierror);
         }
         let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
         pmpi_send_c_(buf_copy.start(), count, datatype, dest, tag, comm, ierror);
-        return;
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(buf, count, datatype, dest, tag, comm, ierror);
     }
     pmpi_send_c_(buf.start(), count, datatype, dest, tag, comm, ierror);
 }
@@ -353,9 +452,14 @@ extern "C" fn pmpi_sendrecv_c_(sendbuf: Buffer, sendcount: In<i64>, sendtype: In
 /// MPI_Sendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_sendrecv_c_f08ts_(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, dest: In<Int>, sendtag: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, source: In<Int>, recvtag: In<Int>, comm: In<Int>, status: Status, ierror: Ierror) {
-    if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
-        let sendbuf_as = match sendbuf.layout(sendcount.get(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout(recvcount.get(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, dest: In<Int>, sendtag: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, source: In<Int>, recvtag: In<Int>, comm: In<Int>, status: Status, ierror: Ierror) {
+        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+            return pmpi_sendrecv_c_(sendbuf.start(), sendcount, sendtype, dest, sendtag, recvbuf.start(), recvcount, recvtype, source, recvtag, comm, status, ierror);
+        }
+        let sendbuf_as = match sendbuf.layout_or_copy(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let recvbuf_as = match recvbuf.layout_or_copy(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
             return pmpi_sendrecv_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), dest, sendtag, recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), source, recvtag, comm, status, ierror);
         }
@@ -363,7 +467,9 @@ extern "C" fn pmpi_sendrecv_c_f08ts_(sendbuf: Section, sendcount: In<i64>, sendt
         let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
         pmpi_sendrecv_c_(sendbuf_copy.start(), sendcount, sendtype, dest, sendtag, recvbuf_copy.start(), recvcount, recvtype, source, recvtag, comm, status, ierror);
         recvbuf_copy.copy_back();
-        return;
+    }
+    if !(sendbuf.is_whole() && recvbuf.is_whole()) {
+        return with_gaps(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status, ierror);
     }
     pmpi_sendrecv_c_(sendbuf.start(), sendcount, sendtype, dest, sendtag, recvbuf.start(), recvcount, recvtype, source, recvtag, comm, status, ierror);
 }
@@ -377,15 +483,22 @@ extern "C" fn pmpi_sendrecv_replace_c_(buf: Buffer, count: In<i64>, datatype: In
 /// MPI_Sendrecv_replace_c(buf, count, datatype, dest, sendtag, source, recvtag, comm, status, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_sendrecv_replace_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, sendtag: In<Int>, source: In<Int>, recvtag: In<Int>, comm: In<Int>, status: Status, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, sendtag: In<Int>, source: In<Int>, recvtag: In<Int>, comm: In<Int>, status: Status, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_sendrecv_replace_c_(buf.start(), count, datatype, dest, sendtag, source, recvtag, comm, status, ierror);
+        }
+        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_sendrecv_replace_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, sendtag, source, recvtag, comm, status, ierror);
         }
         let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
         pmpi_sendrecv_replace_c_(buf_copy.start(), count, datatype, dest, sendtag, source, recvtag, comm, status, ierror);
         buf_copy.copy_back();
-        return;
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(buf, count, datatype, dest, sendtag, source, recvtag, comm, status, ierror);
     }
     pmpi_sendrecv_replace_c_(buf.start(), count, datatype, dest, sendtag, source, recvtag, comm, status, ierror);
 }
@@ -399,14 +512,21 @@ extern "C" fn pmpi_ssend_c_(buf: Buffer, count: In<i64>, datatype: In<Int>, dest
 /// MPI_Ssend_c(buf, count, datatype, dest, tag, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_ssend_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, ierror: Ierror) {
+        if buf.is_contiguous() {
+            return pmpi_ssend_c_(buf.start(), count, datatype, dest, tag, comm, ierror);
+        }
+        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_ssend_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, ierror);
         }
         let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
         pmpi_ssend_c_(buf_copy.start(), count, datatype, dest, tag, comm, ierror);
-        return;
+    }
+    if !(buf.is_whole()) {
+        return with_gaps(buf, count, datatype, dest, tag, comm, ierror);
     }
     pmpi_ssend_c_(buf.start(), count, datatype, dest, tag, comm, ierror);
 }

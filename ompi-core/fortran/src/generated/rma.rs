@@ -53,12 +53,20 @@ extern "C" fn pmpi_accumulate_(origin_addr: Buffer, origin_count: In<Int>, origi
 /// MPI_Accumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_accumulate_f08ts_(origin_addr: Section, origin_count: In<Int>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<Int>, target_datatype: In<Int>, op: In<Int>, win: In<Int>, ierror: Ierror) {
-    if !(origin_addr.is_contiguous()) {
-        let origin_addr_as = match origin_addr.layout(origin_count.get(), origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(origin_addr: Section, origin_count: In<Int>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<Int>, target_datatype: In<Int>, op: In<Int>, win: In<Int>, ierror: Ierror) {
+        if origin_addr.is_contiguous() {
+            return pmpi_accumulate_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror);
+        }
+        let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(origin_addr_as) = &origin_addr_as {
             return pmpi_accumulate_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, op, win, ierror);
         }
-        return ierror.set(refuse_section());
+        ierror.set(refuse_section());
+    }
+    if !(origin_addr.is_whole()) {
+        return with_gaps(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror);
     }
     pmpi_accumulate_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror);
 }
@@ -96,12 +104,20 @@ extern "C" fn pmpi_get_(origin_addr: Buffer, origin_count: In<Int>, origin_datat
 /// MPI_Get(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_get_f08ts_(origin_addr: Section, origin_count: In<Int>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<Int>, target_datatype: In<Int>, win: In<Int>, ierror: Ierror) {
-    if !(origin_addr.is_contiguous()) {
-        let origin_addr_as = match origin_addr.layout(origin_count.get(), origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(origin_addr: Section, origin_count: In<Int>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<Int>, target_datatype: In<Int>, win: In<Int>, ierror: Ierror) {
+        if origin_addr.is_contiguous() {
+            return pmpi_get_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror);
+        }
+        let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(origin_addr_as) = &origin_addr_as {
             return pmpi_get_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, win, ierror);
         }
-        return ierror.set(refuse_section());
+        ierror.set(refuse_section());
+    }
+    if !(origin_addr.is_whole()) {
+        return with_gaps(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror);
     }
     pmpi_get_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror);
 }
@@ -115,13 +131,21 @@ extern "C" fn pmpi_get_accumulate_(origin_addr: Buffer, origin_count: In<Int>, o
 /// MPI_Get_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_get_accumulate_f08ts_(origin_addr: Section, origin_count: In<Int>, origin_datatype: In<Int>, result_addr: Section, result_count: In<Int>, result_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<Int>, target_datatype: In<Int>, op: In<Int>, win: In<Int>, ierror: Ierror) {
-    if !(origin_addr.is_contiguous() && result_addr.is_contiguous()) {
-        let origin_addr_as = match origin_addr.layout(origin_count.get(), origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let result_addr_as = match result_addr.layout(result_count.get(), result_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(origin_addr: Section, origin_count: In<Int>, origin_datatype: In<Int>, result_addr: Section, result_count: In<Int>, result_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<Int>, target_datatype: In<Int>, op: In<Int>, win: In<Int>, ierror: Ierror) {
+        if origin_addr.is_contiguous() && result_addr.is_contiguous() {
+            return pmpi_get_accumulate_(origin_addr.start(), origin_count, origin_datatype, result_addr.start(), result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror);
+        }
+        let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let result_addr_as = match result_addr.layout(result_count, result_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let (Some(origin_addr_as), Some(result_addr_as)) = (&origin_addr_as, &result_addr_as) {
             return pmpi_get_accumulate_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), result_addr.start(), result_addr_as.count(), result_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, op, win, ierror);
         }
-        return ierror.set(refuse_section());
+        ierror.set(refuse_section());
+    }
+    if !(origin_addr.is_whole() && result_addr.is_whole()) {
+        return with_gaps(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror);
     }
     pmpi_get_accumulate_(origin_addr.start(), origin_count, origin_datatype, result_addr.start(), result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror);
 }
@@ -135,12 +159,20 @@ extern "C" fn pmpi_put_(origin_addr: Buffer, origin_count: In<Int>, origin_datat
 /// MPI_Put(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_put_f08ts_(origin_addr: Section, origin_count: In<Int>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<Int>, target_datatype: In<Int>, win: In<Int>, ierror: Ierror) {
-    if !(origin_addr.is_contiguous()) {
-        let origin_addr_as = match origin_addr.layout(origin_count.get(), origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(origin_addr: Section, origin_count: In<Int>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<Int>, target_datatype: In<Int>, win: In<Int>, ierror: Ierror) {
+        if origin_addr.is_contiguous() {
+            return pmpi_put_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror);
+        }
+        let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(origin_addr_as) = &origin_addr_as {
             return pmpi_put_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, win, ierror);
         }
-        return ierror.set(refuse_section());
+        ierror.set(refuse_section());
+    }
+    if !(origin_addr.is_whole()) {
+        return with_gaps(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror);
     }
     pmpi_put_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror);
 }
@@ -157,8 +189,13 @@ extern "C" fn pmpi_raccumulate_(origin_addr: Buffer, origin_count: In<Int>, orig
 /// MPI_Raccumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_raccumulate_f08ts_(origin_addr: Section, origin_count: In<Int>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<Int>, target_datatype: In<Int>, op: In<Int>, win: In<Int>, request: Handle, ierror: Ierror) {
-    if !(origin_addr.is_contiguous()) {
-        let origin_addr_as = match origin_addr.layout(origin_count.get(), origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(origin_addr: Section, origin_count: In<Int>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<Int>, target_datatype: In<Int>, op: In<Int>, win: In<Int>, request: Handle, ierror: Ierror) {
+        if origin_addr.is_contiguous() {
+            return pmpi_raccumulate_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
+        }
+        let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(origin_addr_as) = &origin_addr_as {
             return pmpi_raccumulate_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
         }
@@ -166,7 +203,10 @@ extern "C" fn pmpi_raccumulate_f08ts_(origin_addr: Section, origin_count: In<Int
         let mut result = SUCCESS;
         pmpi_raccumulate_(origin_addr_copy.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, Out(&raw mut result));
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (origin_addr_copy, false), None) { result = NO_MEM }
-        return ierror.set(result);
+        ierror.set(result);
+    }
+    if !(origin_addr.is_whole()) {
+        return with_gaps(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
     }
     pmpi_raccumulate_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
 }
@@ -183,8 +223,13 @@ extern "C" fn pmpi_rget_(origin_addr: Buffer, origin_count: In<Int>, origin_data
 /// MPI_Rget(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_rget_f08ts_(origin_addr: Section, origin_count: In<Int>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<Int>, target_datatype: In<Int>, win: In<Int>, request: Handle, ierror: Ierror) {
-    if !(origin_addr.is_contiguous()) {
-        let origin_addr_as = match origin_addr.layout(origin_count.get(), origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(origin_addr: Section, origin_count: In<Int>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<Int>, target_datatype: In<Int>, win: In<Int>, request: Handle, ierror: Ierror) {
+        if origin_addr.is_contiguous() {
+            return pmpi_rget_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror);
+        }
+        let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(origin_addr_as) = &origin_addr_as {
             return pmpi_rget_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, win, request, ierror);
         }
@@ -192,7 +237,10 @@ extern "C" fn pmpi_rget_f08ts_(origin_addr: Section, origin_count: In<Int>, orig
         let mut result = SUCCESS;
         pmpi_rget_(origin_addr_copy.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, Out(&raw mut result));
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (origin_addr_copy, true), None) { result = NO_MEM }
-        return ierror.set(result);
+        ierror.set(result);
+    }
+    if !(origin_addr.is_whole()) {
+        return with_gaps(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror);
     }
     pmpi_rget_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror);
 }
@@ -209,9 +257,14 @@ extern "C" fn pmpi_rget_accumulate_(origin_addr: Buffer, origin_count: In<Int>, 
 /// MPI_Rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_rget_accumulate_f08ts_(origin_addr: Section, origin_count: In<Int>, origin_datatype: In<Int>, result_addr: Section, result_count: In<Int>, result_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<Int>, target_datatype: In<Int>, op: In<Int>, win: In<Int>, request: Handle, ierror: Ierror) {
-    if !(origin_addr.is_contiguous() && result_addr.is_contiguous()) {
-        let origin_addr_as = match origin_addr.layout(origin_count.get(), origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let result_addr_as = match result_addr.layout(result_count.get(), result_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(origin_addr: Section, origin_count: In<Int>, origin_datatype: In<Int>, result_addr: Section, result_count: In<Int>, result_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<Int>, target_datatype: In<Int>, op: In<Int>, win: In<Int>, request: Handle, ierror: Ierror) {
+        if origin_addr.is_contiguous() && result_addr.is_contiguous() {
+            return pmpi_rget_accumulate_(origin_addr.start(), origin_count, origin_datatype, result_addr.start(), result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
+        }
+        let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let result_addr_as = match result_addr.layout(result_count, result_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let (Some(origin_addr_as), Some(result_addr_as)) = (&origin_addr_as, &result_addr_as) {
             return pmpi_rget_accumulate_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), result_addr.start(), result_addr_as.count(), result_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
         }
@@ -220,7 +273,10 @@ extern "C" fn pmpi_rget_accumulate_f08ts_(origin_addr: Section, origin_count: In
         let mut result = SUCCESS;
         pmpi_rget_accumulate_(origin_addr_copy.start(), origin_count, origin_datatype, result_addr_copy.start(), result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, Out(&raw mut result));
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (origin_addr_copy, false), Some((result_addr_copy, true))) { result = NO_MEM }
-        return ierror.set(result);
+        ierror.set(result);
+    }
+    if !(origin_addr.is_whole() && result_addr.is_whole()) {
+        return with_gaps(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
     }
     pmpi_rget_accumulate_(origin_addr.start(), origin_count, origin_datatype, result_addr.start(), result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
 }
@@ -237,8 +293,13 @@ extern "C" fn pmpi_rput_(origin_addr: Buffer, origin_count: In<Int>, origin_data
 /// MPI_Rput(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_rput_f08ts_(origin_addr: Section, origin_count: In<Int>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<Int>, target_datatype: In<Int>, win: In<Int>, request: Handle, ierror: Ierror) {
-    if !(origin_addr.is_contiguous()) {
-        let origin_addr_as = match origin_addr.layout(origin_count.get(), origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(origin_addr: Section, origin_count: In<Int>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<Int>, target_datatype: In<Int>, win: In<Int>, request: Handle, ierror: Ierror) {
+        if origin_addr.is_contiguous() {
+            return pmpi_rput_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror);
+        }
+        let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(origin_addr_as) = &origin_addr_as {
             return pmpi_rput_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, win, request, ierror);
         }
@@ -246,7 +307,10 @@ extern "C" fn pmpi_rput_f08ts_(origin_addr: Section, origin_count: In<Int>, orig
         let mut result = SUCCESS;
         pmpi_rput_(origin_addr_copy.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, Out(&raw mut result));
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (origin_addr_copy, false), None) { result = NO_MEM }
-        return ierror.set(result);
+        ierror.set(result);
+    }
+    if !(origin_addr.is_whole()) {
+        return with_gaps(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror);
     }
     pmpi_rput_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror);
 }

@@ -27,12 +27,20 @@ extern "C" fn pmpi_accumulate_c_(origin_addr: Buffer, origin_count: In<i64>, ori
 /// MPI_Accumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_accumulate_c_f08ts_(origin_addr: Section, origin_count: In<i64>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<i64>, target_datatype: In<Int>, op: In<Int>, win: In<Int>, ierror: Ierror) {
-    if !(origin_addr.is_contiguous()) {
-        let origin_addr_as = match origin_addr.layout(origin_count.get(), origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(origin_addr: Section, origin_count: In<i64>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<i64>, target_datatype: In<Int>, op: In<Int>, win: In<Int>, ierror: Ierror) {
+        if origin_addr.is_contiguous() {
+            return pmpi_accumulate_c_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror);
+        }
+        let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(origin_addr_as) = &origin_addr_as {
             return pmpi_accumulate_c_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, op, win, ierror);
         }
-        return ierror.set(refuse_section());
+        ierror.set(refuse_section());
+    }
+    if !(origin_addr.is_whole()) {
+        return with_gaps(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror);
     }
     pmpi_accumulate_c_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror);
 }
@@ -46,12 +54,20 @@ extern "C" fn pmpi_get_c_(origin_addr: Buffer, origin_count: In<i64>, origin_dat
 /// MPI_Get_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_get_c_f08ts_(origin_addr: Section, origin_count: In<i64>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<i64>, target_datatype: In<Int>, win: In<Int>, ierror: Ierror) {
-    if !(origin_addr.is_contiguous()) {
-        let origin_addr_as = match origin_addr.layout(origin_count.get(), origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(origin_addr: Section, origin_count: In<i64>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<i64>, target_datatype: In<Int>, win: In<Int>, ierror: Ierror) {
+        if origin_addr.is_contiguous() {
+            return pmpi_get_c_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror);
+        }
+        let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(origin_addr_as) = &origin_addr_as {
             return pmpi_get_c_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, win, ierror);
         }
-        return ierror.set(refuse_section());
+        ierror.set(refuse_section());
+    }
+    if !(origin_addr.is_whole()) {
+        return with_gaps(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror);
     }
     pmpi_get_c_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror);
 }
@@ -65,13 +81,21 @@ extern "C" fn pmpi_get_accumulate_c_(origin_addr: Buffer, origin_count: In<i64>,
 /// MPI_Get_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_get_accumulate_c_f08ts_(origin_addr: Section, origin_count: In<i64>, origin_datatype: In<Int>, result_addr: Section, result_count: In<i64>, result_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<i64>, target_datatype: In<Int>, op: In<Int>, win: In<Int>, ierror: Ierror) {
-    if !(origin_addr.is_contiguous() && result_addr.is_contiguous()) {
-        let origin_addr_as = match origin_addr.layout(origin_count.get(), origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let result_addr_as = match result_addr.layout(result_count.get(), result_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(origin_addr: Section, origin_count: In<i64>, origin_datatype: In<Int>, result_addr: Section, result_count: In<i64>, result_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<i64>, target_datatype: In<Int>, op: In<Int>, win: In<Int>, ierror: Ierror) {
+        if origin_addr.is_contiguous() && result_addr.is_contiguous() {
+            return pmpi_get_accumulate_c_(origin_addr.start(), origin_count, origin_datatype, result_addr.start(), result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror);
+        }
+        let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let result_addr_as = match result_addr.layout(result_count, result_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let (Some(origin_addr_as), Some(result_addr_as)) = (&origin_addr_as, &result_addr_as) {
             return pmpi_get_accumulate_c_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), result_addr.start(), result_addr_as.count(), result_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, op, win, ierror);
         }
-        return ierror.set(refuse_section());
+        ierror.set(refuse_section());
+    }
+    if !(origin_addr.is_whole() && result_addr.is_whole()) {
+        return with_gaps(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror);
     }
     pmpi_get_accumulate_c_(origin_addr.start(), origin_count, origin_datatype, result_addr.start(), result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror);
 }
@@ -85,12 +109,20 @@ extern "C" fn pmpi_put_c_(origin_addr: Buffer, origin_count: In<i64>, origin_dat
 /// MPI_Put_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_put_c_f08ts_(origin_addr: Section, origin_count: In<i64>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<i64>, target_datatype: In<Int>, win: In<Int>, ierror: Ierror) {
-    if !(origin_addr.is_contiguous()) {
-        let origin_addr_as = match origin_addr.layout(origin_count.get(), origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(origin_addr: Section, origin_count: In<i64>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<i64>, target_datatype: In<Int>, win: In<Int>, ierror: Ierror) {
+        if origin_addr.is_contiguous() {
+            return pmpi_put_c_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror);
+        }
+        let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(origin_addr_as) = &origin_addr_as {
             return pmpi_put_c_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, win, ierror);
         }
-        return ierror.set(refuse_section());
+        ierror.set(refuse_section());
+    }
+    if !(origin_addr.is_whole()) {
+        return with_gaps(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror);
     }
     pmpi_put_c_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror);
 }
@@ -107,8 +139,13 @@ extern "C" fn pmpi_raccumulate_c_(origin_addr: Buffer, origin_count: In<i64>, or
 /// MPI_Raccumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_raccumulate_c_f08ts_(origin_addr: Section, origin_count: In<i64>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<i64>, target_datatype: In<Int>, op: In<Int>, win: In<Int>, request: Handle, ierror: Ierror) {
-    if !(origin_addr.is_contiguous()) {
-        let origin_addr_as = match origin_addr.layout(origin_count.get(), origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(origin_addr: Section, origin_count: In<i64>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<i64>, target_datatype: In<Int>, op: In<Int>, win: In<Int>, request: Handle, ierror: Ierror) {
+        if origin_addr.is_contiguous() {
+            return pmpi_raccumulate_c_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
+        }
+        let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(origin_addr_as) = &origin_addr_as {
             return pmpi_raccumulate_c_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
         }
@@ -116,7 +153,10 @@ extern "C" fn pmpi_raccumulate_c_f08ts_(origin_addr: Section, origin_count: In<i
         let mut result = SUCCESS;
         pmpi_raccumulate_c_(origin_addr_copy.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, Out(&raw mut result));
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (origin_addr_copy, false), None) { result = NO_MEM }
-        return ierror.set(result);
+        ierror.set(result);
+    }
+    if !(origin_addr.is_whole()) {
+        return with_gaps(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
     }
     pmpi_raccumulate_c_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
 }
@@ -133,8 +173,13 @@ extern "C" fn pmpi_rget_c_(origin_addr: Buffer, origin_count: In<i64>, origin_da
 /// MPI_Rget_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_rget_c_f08ts_(origin_addr: Section, origin_count: In<i64>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<i64>, target_datatype: In<Int>, win: In<Int>, request: Handle, ierror: Ierror) {
-    if !(origin_addr.is_contiguous()) {
-        let origin_addr_as = match origin_addr.layout(origin_count.get(), origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(origin_addr: Section, origin_count: In<i64>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<i64>, target_datatype: In<Int>, win: In<Int>, request: Handle, ierror: Ierror) {
+        if origin_addr.is_contiguous() {
+            return pmpi_rget_c_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror);
+        }
+        let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(origin_addr_as) = &origin_addr_as {
             return pmpi_rget_c_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, win, request, ierror);
         }
@@ -142,7 +187,10 @@ extern "C" fn pmpi_rget_c_f08ts_(origin_addr: Section, origin_count: In<i64>, or
         let mut result = SUCCESS;
         pmpi_rget_c_(origin_addr_copy.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, Out(&raw mut result));
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (origin_addr_copy, true), None) { result = NO_MEM }
-        return ierror.set(result);
+        ierror.set(result);
+    }
+    if !(origin_addr.is_whole()) {
+        return with_gaps(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror);
     }
     pmpi_rget_c_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror);
 }
@@ -159,9 +207,14 @@ extern "C" fn pmpi_rget_accumulate_c_(origin_addr: Buffer, origin_count: In<i64>
 /// MPI_Rget_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_rget_accumulate_c_f08ts_(origin_addr: Section, origin_count: In<i64>, origin_datatype: In<Int>, result_addr: Section, result_count: In<i64>, result_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<i64>, target_datatype: In<Int>, op: In<Int>, win: In<Int>, request: Handle, ierror: Ierror) {
-    if !(origin_addr.is_contiguous() && result_addr.is_contiguous()) {
-        let origin_addr_as = match origin_addr.layout(origin_count.get(), origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let result_addr_as = match result_addr.layout(result_count.get(), result_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(origin_addr: Section, origin_count: In<i64>, origin_datatype: In<Int>, result_addr: Section, result_count: In<i64>, result_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<i64>, target_datatype: In<Int>, op: In<Int>, win: In<Int>, request: Handle, ierror: Ierror) {
+        if origin_addr.is_contiguous() && result_addr.is_contiguous() {
+            return pmpi_rget_accumulate_c_(origin_addr.start(), origin_count, origin_datatype, result_addr.start(), result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
+        }
+        let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let result_addr_as = match result_addr.layout(result_count, result_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let (Some(origin_addr_as), Some(result_addr_as)) = (&origin_addr_as, &result_addr_as) {
             return pmpi_rget_accumulate_c_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), result_addr.start(), result_addr_as.count(), result_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
         }
@@ -170,7 +223,10 @@ extern "C" fn pmpi_rget_accumulate_c_f08ts_(origin_addr: Section, origin_count: 
         let mut result = SUCCESS;
         pmpi_rget_accumulate_c_(origin_addr_copy.start(), origin_count, origin_datatype, result_addr_copy.start(), result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, Out(&raw mut result));
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (origin_addr_copy, false), Some((result_addr_copy, true))) { result = NO_MEM }
-        return ierror.set(result);
+        ierror.set(result);
+    }
+    if !(origin_addr.is_whole() && result_addr.is_whole()) {
+        return with_gaps(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
     }
     pmpi_rget_accumulate_c_(origin_addr.start(), origin_count, origin_datatype, result_addr.start(), result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
 }
@@ -187,8 +243,13 @@ extern "C" fn pmpi_rput_c_(origin_addr: Buffer, origin_count: In<i64>, origin_da
 /// MPI_Rput_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_rput_c_f08ts_(origin_addr: Section, origin_count: In<i64>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<i64>, target_datatype: In<Int>, win: In<Int>, request: Handle, ierror: Ierror) {
-    if !(origin_addr.is_contiguous()) {
-        let origin_addr_as = match origin_addr.layout(origin_count.get(), origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(origin_addr: Section, origin_count: In<i64>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<i64>, target_datatype: In<Int>, win: In<Int>, request: Handle, ierror: Ierror) {
+        if origin_addr.is_contiguous() {
+            return pmpi_rput_c_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror);
+        }
+        let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(origin_addr_as) = &origin_addr_as {
             return pmpi_rput_c_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, win, request, ierror);
         }
@@ -196,7 +257,10 @@ extern "C" fn pmpi_rput_c_f08ts_(origin_addr: Section, origin_count: In<i64>, or
         let mut result = SUCCESS;
         pmpi_rput_c_(origin_addr_copy.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, Out(&raw mut result));
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (origin_addr_copy, false), None) { result = NO_MEM }
-        return ierror.set(result);
+        ierror.set(result);
+    }
+    if !(origin_addr.is_whole()) {
+        return with_gaps(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror);
     }
     pmpi_rput_c_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror);
 }

@@ -14,12 +14,10 @@ pub fn described(procedure: &Procedure) -> String {
         Class::Text => (ident(&argument.name), "TextSection".to_owned()),
         _ => (ident(&argument.name), plain),
     });
-    let parameters: Vec<String> = list.map(|(name, kind)| format!("{name}: {kind}")).collect();
-    _ = writeln!(
-        text,
-        "#[unsafe(no_mangle)]\nextern \"C\" fn pmpi_{stem}_f08ts_({}, ierror: Ierror) {{",
-        parameters.join(", ")
-    );
+    let (names, kinds): (Vec<String>, Vec<String>) = list.unzip();
+    let parameters: Vec<String> = names.iter().zip(kinds).map(|(name, kind)| format!("{name}: {kind}")).collect();
+    let parameters = format!("{}, ierror: Ierror", parameters.join(", "));
+    _ = writeln!(text, "#[unsafe(no_mangle)]\nextern \"C\" fn pmpi_{stem}_f08ts_({parameters}) {{");
     let mut values: Vec<String> = arguments
         .iter()
         .map(|argument| match argument.class {
@@ -41,13 +39,19 @@ pub fn described(procedure: &Procedure) -> String {
         .map(|argument| ident(&argument.name))
         .collect();
     if !starts_only(procedure) {
-        let whole: Vec<String> = buffers.iter().map(|name| format!("{name}.is_contiguous()")).collect();
-        _ = writeln!(text, "    if !({}) {{", whole.join(" && "));
+        let whole: Vec<String> = buffers.iter().map(|name| format!("{name}.is_whole()")).collect();
+        // Apart, so that the usual call saves no registers for it.
+        _ = writeln!(text, "    #[cold]\n    #[inline(never)]\n    extern \"C\" fn with_gaps({parameters}) {{");
+        let none: Vec<String> = buffers.iter().map(|name| format!("{name}.is_contiguous()")).collect();
+        let (none, values_of) = (none.join(" && "), values.join(", "));
+        _ = writeln!(text, "        if {none} {{\n            return pmpi_{stem}_({values_of});\n        }}");
         if let Some(triples) = triples(arguments) {
             text += &as_datatypes(procedure, &triples, &values);
         }
         text += &copied(procedure, &values);
         text += "    }\n";
+        _ = writeln!(text, "    if !({}) {{", whole.join(" && "));
+        _ = writeln!(text, "        return with_gaps({}, ierror);\n    }}", names.join(", "));
     }
     _ = writeln!(text, "    pmpi_{stem}_({});\n}}\n", values.join(", "));
     text
@@ -58,11 +62,14 @@ fn as_datatypes(procedure: &Procedure, triples: &[(usize, String)], values: &[St
     let arguments = &procedure.arguments;
     let mut text = String::new();
     let mut own = values.to_vec();
+    // A short section is sooner copied than a datatype is made.
+    let ends = !goes_on(procedure) && !goes_on_without_request(procedure);
+    let layout = if ends { "layout_or_copy" } else { "layout" };
     for (at, name) in triples {
         let (count, datatype) = (ident(&arguments[at + 1].name), ident(&arguments[at + 2].name));
         _ = writeln!(
             text,
-            "        let {name}_as = match {name}.layout({count}.get(), {datatype}) {{ Ok(layout) => layout, Err(code) => return ierror.set(code) }};"
+            "        let {name}_as = match {name}.{layout}({count}, {datatype}) {{ Ok(layout) => layout, Err(code) => return ierror.set(code) }};"
         );
         own[at + 1] = format!("{name}_as.count()");
         own[at + 2] = format!("{name}_as.datatype()");
@@ -88,7 +95,7 @@ fn as_datatypes(procedure: &Procedure, triples: &[(usize, String)], values: &[St
 fn copied(procedure: &Procedure, values: &[String]) -> String {
     let buffers = || procedure.arguments.iter().filter(|argument| argument.class == Class::Buffer);
     if goes_on_without_request(procedure) {
-        return "        return ierror.set(refuse_section());\n".to_owned();
+        return "        ierror.set(refuse_section());\n".to_owned();
     }
     let mut text = String::new();
     let mut own = values.to_vec();
@@ -113,13 +120,13 @@ fn copied(procedure: &Procedure, values: &[String]) -> String {
             "        if result == SUCCESS && !crate::pending::keep(request.variable(), {}, {first}, {second}) {{ result = NO_MEM }}",
             usage(procedure)
         );
-        return text + "        return ierror.set(result);\n";
+        return text + "        ierror.set(result);\n";
     }
     _ = writeln!(text, "        pmpi_{stem}_({});", own.join(", "));
     for argument in buffers().filter(|argument| written(argument)) {
         _ = writeln!(text, "        {}_copy.copy_back();", ident(&argument.name));
     }
-    text + "        return;\n"
+    text
 }
 
 /// How an operation under way uses its copies.

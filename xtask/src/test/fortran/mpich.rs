@@ -173,8 +173,6 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("baseenvf", "knows versions of MPI up to 4"),
     ("baseenvf90", "the same"),
     ("aintf", "declares MPI_AINT_ADD, which mpif.h declares"),
-    ("greqf", "changes the extra state of a request and wants to see that in its own variable"),
-    ("greqf08", "the same"),
     ("c2f2cf90", "configure makes one of its sources"),
     ("ctypesinf90", "the same"),
     ("c2f2ciof90", "the same"),

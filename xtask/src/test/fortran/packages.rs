@@ -134,6 +134,15 @@ fn espresso(out: &str) -> std::result::Result<String, String> {
     }
 }
 
+/// Its vectors' own tests, and a reaction whose printed solution is that of its reference.
+fn sundials(out: &str) -> std::result::Result<String, String> {
+    let passed = out.lines().filter(|line| line.contains("SUCCESS - all unit tests passed")).count();
+    match (passed, out.contains("the solution is that of the reference")) {
+        (3, true) => Ok("3 programs of tests, 1 solution as in its reference".to_owned()),
+        (passed, solved) => Err(format!("{passed} of 3 programs of tests passed; as in its reference: {solved}")),
+    }
+}
+
 const BUILD_LIMIT: Duration = Duration::from_secs(3600);
 const RUN_LIMIT: Duration = Duration::from_secs(900);
 
@@ -177,5 +186,19 @@ const PACKAGES: &[Package] = &[
         run: include_str!("packages/espresso_run.sh"),
         ranks: &[1, 2, 4],
         check: espresso,
+    },
+    Package {
+        source: DebianSource {
+            package: "sundials",
+            archive: "sundials_6.4.1+dfsg1.orig.tar.xz",
+            sha256: "c61157f1d4be06c704bea40cb131eb63ba2dada161989071604d0a0959cdf04a",
+            folder: "sundials-6.4.1",
+        },
+        wants: &[("make", "make"), ("cmake", "cmake")],
+        build: include_str!("packages/sundials_build.sh"),
+        run: include_str!("packages/sundials_run.sh"),
+        // Its reference is that of four.
+        ranks: &[4],
+        check: sundials,
     },
 ];
