@@ -196,10 +196,10 @@ fn sentinel(address: usize) -> Option<usize> {
     (distance < SENTINELS).then_some(distance)
 }
 
-/// Tells the compiler that what follows is seldom. It is no call, for which the shim would save registers.
+/// Tells the compiler that what follows is uncommon. It is no call, for which the shim would save registers.
 #[cold]
 #[inline]
-fn seldom() {}
+fn uncommon() {}
 
 /// A choice buffer.
 #[derive(Clone, Copy)]
@@ -213,7 +213,7 @@ impl Buffer {
         match sentinel(self.0) {
             None => self.0,
             Some(distance) => {
-                seldom();
+                uncommon();
                 match distance {
                     IN_PLACE => 1,
                     BUFFER_AUTOMATIC => 2,
