@@ -358,6 +358,11 @@ pub trait Module: Sync {
     /// The job is at its end, nothing more will be sent: the time to say what was only counted before.
     fn finish(&self) {}
 
+    /// Whether it is polled from the start. Otherwise it is from its first endpoint on, because nothing can come before.
+    fn is_polled_without_peers(&self) -> bool {
+        true
+    }
+
     /// Takes what arrived from any peer, and calls the [`AmHandler`] of each message by [`deliver`], in the order in
     /// which the peer sent them. Also does what is due: connecting, writing what did not fit. Returns how many messages
     /// were taken; after 0 the caller may yield or sleep. It must not wait. It may stop before everything is taken, so

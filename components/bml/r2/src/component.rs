@@ -6,7 +6,6 @@ use ompi_core::framework::bml;
 use opal_core::framework::btl;
 use opal_core::mca::select::{self, Verdict};
 use opal_core::mca::{self, Declined};
-use opal_core::progress;
 use opal_core::sync::Once;
 
 /// The component.
@@ -21,9 +20,8 @@ impl mca::Component for Component {
 impl bml::Component for Component {
     fn query(&self) -> Result<(i32, &'static dyn bml::Module), Declined> {
         let transports = open_transports()?;
-        for transport in &transports {
-            progress::add_transport(transport.module)
-                .map_err(|_| Declined("there are more transports than progress has places for"))?;
+        for transport in transports.iter().filter(|transport| transport.module.is_polled_without_peers()) {
+            transport.poll().map_err(|_| Declined("there are more transports than progress has places for"))?;
         }
         Ok((PRIORITY, COMPONENT.module.call_once(|| R2::new(transports))))
     }
@@ -40,7 +38,7 @@ fn open_transports() -> Result<Vec<Transport>, Declined> {
         match component.query() {
             Ok(modules) => {
                 select::record(info, Verdict::Chosen(None));
-                transports.extend(modules.into_iter().map(|module| Transport { name: info.name, module }));
+                transports.extend(modules.into_iter().map(|module| Transport::new(info.name, module)));
             }
             Err(Declined(why)) => {
                 component.close();

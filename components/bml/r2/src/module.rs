@@ -10,13 +10,28 @@ use ompi_core::process::Process;
 use opal_core::framework::btl::{self, Peer};
 use opal_core::mca::select::{self, Decision, Verdict};
 use opal_core::sort;
-use opal_core::sync::ConditionalLock;
-use opal_core::{Error, Result, message, verbose};
+use opal_core::sync::{ConditionalLock, Once};
+use opal_core::{Error, Result, message, progress, verbose};
 
 /// A running transport and its component's name.
 pub struct Transport {
     pub name: &'static str,
     pub module: &'static dyn btl::Module,
+    polled: Once<()>,
+}
+
+impl Transport {
+    /// Not polled yet.
+    pub fn new(name: &'static str, module: &'static dyn btl::Module) -> Transport {
+        Transport { name, module, polled: Once::new() }
+    }
+
+    /// Has progress poll it from now on.
+    pub fn poll(&self) -> Result<()> {
+        let mut added = Ok(());
+        self.polled.call_once(|| added = progress::add_transport(self.module));
+        added
+    }
 }
 
 /// The one module.
@@ -41,6 +56,7 @@ impl R2 {
             let (is_self, same_node) = (process.is_self, process.same_node);
             let peer = Peer { index: process.index, is_self, same_node, address };
             if let Some(endpoint) = transport.module.add_peer(peer)? {
+                transport.poll()?;
                 paths.push((transport.name, Path { module: transport.module, endpoint }));
             }
         }

@@ -211,6 +211,11 @@ impl btl::Module for Xsm {
         }
     }
 
+    /// Jobs that meet no other one pay nothing in a pass of progress.
+    fn is_polled_without_peers(&self) -> bool {
+        false
+    }
+
     #[inline]
     fn poll(&self) -> usize {
         // Relaxed: a peer that another thread has just added is polled in the next pass.
