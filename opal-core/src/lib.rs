@@ -22,8 +22,8 @@ pub mod log;
 pub mod mem;
 pub mod progress;
 pub mod queue;
-#[cfg(not(ompi_bare))]
 pub mod sort;
+#[cfg(not(ompi_bare))]
 pub mod stack;
 pub mod sync;
 pub mod sys;
