@@ -273,8 +273,9 @@ fn socket() -> Result<OwnedFd> {
     socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK, None)
 }
 
+/// Readable in /proc/net/unix.
 fn address(name: &[u8; NAME_BYTES]) -> Result<SocketAddrUnix> {
-    SocketAddrUnix::new_abstract_name(name)
+    SocketAddrUnix::new_abstract_name(format!("{PREFIX}-port-{}", hex::encode(name)).as_bytes())
 }
 
 const PREFIX: &str = "ompi-rs";

@@ -374,7 +374,7 @@ mod tests {
             ("mpirun --tagoutput a", "--tag-output"),
             ("mpirun -nn 2 a", "-nn"),
             ("mpirun --frobnicate a", "--frobnicate"),
-            ("mpirun -n 0 a", "1 to 1024"),
+            ("mpirun -n 0 a", "1 to 1048576"),
             ("mpirun -n -4 a", "-4"),
             ("mpirun -n 1025 a", "1025"),
             ("mpirun -n two a", "two"),

@@ -51,7 +51,7 @@ fn hosts_of_this_machine() {
 fn a_job_may_be_larger_than_a_host() {
     let explained = |hosts: &str, ranks: &str| run(&["--host", hosts, "-n", ranks, "--explain", "true"]);
     let ended = explained("a.invalid:1000,b.invalid:1000", "2000");
-    assert!(ended.status == Some(0) && ended.out.contains("there are 2000 ranks"), "{}{}", ended.out, ended.err);
+    assert!(ended.status == Some(0) && ended.err.contains("there are 2000 ranks"), "{}{}", ended.out, ended.err);
     for (hosts, ranks, words) in [
         ("a.invalid:2000,b.invalid:9", "2000", "2000 ranks would run on a.invalid; a host has at most 1024"),
         ("localhost:2000", "2000", "2000 ranks together; a host has at most 1024"),

@@ -281,7 +281,9 @@ fn traces(directory: &Path) -> BTreeSet<String> {
         let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
         entries.map(|entry| entry.path().display().to_string()).collect::<Vec<_>>()
     };
-    let sockets = std::fs::read_to_string("/proc/net/unix").unwrap();
+    // Names of other people's sockets need not be text.
+    let sockets = std::fs::read("/proc/net/unix").unwrap();
+    let sockets = String::from_utf8_lossy(&sockets);
     // Other people's sockets and files come and go; ours would carry the project's name.
     let named = sockets.lines().filter_map(|line| line.split_whitespace().nth(7).map(str::to_owned));
     let shared = list(Path::new("/dev/shm"));

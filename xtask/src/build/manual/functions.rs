@@ -263,7 +263,6 @@ mod tests {
         ] {
             assert!(send.contains(line), "{line} is missing in\n{send}");
         }
-        assert!(page("MPI_Register_datarep").contains("does not have it yet"));
         for (name, line) in [
             ("MPI_Bcast", "MPI_ERR_OTHER, MPI_ERR_ROOT, MPI_ERR_TYPE."),
             ("MPI_Comm_rank", "errors: MPI_ERR_ARG, MPI_ERR_COMM, MPI_ERR_OTHER."),
