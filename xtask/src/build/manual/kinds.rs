@@ -154,6 +154,7 @@ pub const CLASSES: &[(&str, &str, &str)] = &[
     ("MPI_Info_delete", "key", "INFO_NOKEY"),
     ("MPI_Info_set", "value", "INFO_VALUE"),
     ("MPI_File_set_view", "datarep", "UNSUPPORTED_DATAREP"),
+    ("MPI_Register_datarep", "datarep", "DUP_DATAREP"),
     ("MPI_Free_mem", "base", "BASE"),
     ("MPI_Type_create_darray", "rank", "ARG"),
     ("MPI_Group_*", "n", "COUNT"),
