@@ -111,6 +111,8 @@ static void messages(void)
     } else
         CHECK(heard[POSTED].count == 0 && heard[MATCHED].count == 0);
     CHECK_EQ(none.count, 0);
+    /* Until here nothing of what follows has arrived anywhere. */
+    MPI_Barrier(quiet);
     /* More than are kept until the next call: those of one call. What is lost is counted. */
     heard[POSTED].inner = MPI_COMM_NULL;
     OK(MPI_T_event_set_dropped_handler(registration[POSTED], lost));
