@@ -38,7 +38,7 @@ fn run(session: &mut Session, name: &str, dependencies: &str, line: &str) -> Res
         &session.scratch().join("rust/project").join(name).join("log"),
     )?;
     let lines = ended.out.lines().filter(|line| line.ends_with(" of 3: 3")).count();
-    if ended.ended_with(0) && lines == 3 { Ok(ended.story()) } else { Err(fail(ended.story())) }
+    if ended.ended_with(0) && lines == 3 { Ok(ended.err) } else { Err(fail(ended.story())) }
 }
 
 /// The program of a project that has these lines as its dependencies, as `cargo build` makes it.
