@@ -42,7 +42,7 @@ rows! {
         let root = intra_root(root, comm)?;
         let (made, codes) = dynamic::spawn(comm, root, || {
             let count = usize::try_from(count).ok().filter(|count| *count > 0);
-            let count = count.ok_or_else(|| Fault::new(Class::Count).argument("count").because("it is not positive"))?;
+            let count = count.ok_or_else(|| Fault::new(Class::Arg).argument("count").because("it is not positive"))?;
             // SAFETY: these arrays have so many elements by the standard.
             let commands = unsafe { array(array_of_commands.cast_const(), count, "array_of_commands") }?;
             // SAFETY: as above.
