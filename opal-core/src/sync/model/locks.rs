@@ -29,6 +29,12 @@ impl<T> Mutex<T> {
         }
         MutexGuard { of: self }
     }
+
+    /// Takes the value if nobody holds it.
+    pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
+        self.held.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).ok()?;
+        Some(MutexGuard { of: self })
+    }
 }
 
 impl<T: Default> Default for Mutex<T> {

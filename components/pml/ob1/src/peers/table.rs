@@ -42,7 +42,7 @@ impl PeerTable {
     /// Of these peers, of which this process may be one.
     pub fn of(routes: Box<[Route]>, own: Option<u32>) -> PeerTable {
         let any_source = AnySource::new(routes.iter().map(|route| route.endpoint), own);
-        PeerTable { routes, any_source, traffic: Once::new(), counts: AtomicPtr::default() }
+        PeerTable { routes, any_source, traffic: Once::new(), counts: AtomicPtr::new(core::ptr::null_mut()) }
     }
 
     /// The peer of a rank; `None` if it is no rank.
