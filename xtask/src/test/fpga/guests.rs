@@ -110,7 +110,7 @@ const JOBS: &[Job] = &[
         arguments: &["500", "world"],
         component: &["coll_hwbarr_timeout_ms", "500"],
         faults: &["--die-after", "100"],
-        says: &["the machine's process is dead", "is later than 500 ms", "its communicator goes on in software"],
+        says: &["the machine's process is dead", "took more than 500 ms", "its communicator goes on in software"],
         by_wire: (100, 499),
         ..PLAIN
     },
