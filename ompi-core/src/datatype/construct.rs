@@ -209,8 +209,10 @@ impl Arguments {
     }
 
     fn addresses(mut self, count: Number, values: Counts<'_>) -> Arguments {
-        for at in 0..count.get() as usize {
-            self = self.address(count, values.get(at) as i64);
+        let each = (0..count.get() as usize).map(|at| values.get(at));
+        match count {
+            Number::Int(_) => self.0.addresses.extend(each.map(|value| value as isize)),
+            Number::Large(_) => self.0.counts.extend(each.map(|value| value as i64)),
         }
         self
     }

@@ -131,7 +131,8 @@ impl Builder {
         self.blocks.push(Block::Repeat { offset: start, stride: extent, count, of: of.clone() });
     }
 
-    fn strided(&mut self, run: Run, stride: isize, count: usize) {
+    /// `count` runs of equal length, `stride` apart.
+    pub fn strided(&mut self, run: Run, stride: isize, count: usize) {
         if count == 1 || stride == run.bytes as isize {
             self.run(Run { offset: run.offset, bytes: run.bytes * count });
         } else {
@@ -156,6 +157,9 @@ impl Builder {
 
     /// The body; `Err(OutOfResource)` for loops nested too deep to walk on an ordinary stack.
     pub fn finish(self) -> Result<Arc<Body>> {
+        if let [Block::Run(run)] = self.blocks[..] {
+            return Ok(Arc::new(Body::of_run(run)));
+        }
         let mut blocks = compress(self.blocks);
         // A loop of one turn around nothing else is its content.
         if let [Block::Repeat { offset: 0, count: 1, of, .. }] = &blocks[..] {

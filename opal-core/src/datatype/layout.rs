@@ -191,16 +191,25 @@ impl Layout {
 
     /// `count` blocks of `block` elements, their starts `stride` bytes apart. MPI 5.0 §5.1.2, MPI_Type_create_hvector.
     pub fn hvector(count: usize, block: usize, stride: isize, of: &Arc<Layout>) -> Result<Layout> {
-        let one = Layout::blocks(&[(0, block)], of)?;
         if count == 0 || block == 0 {
             return Layout::blocks(&[], of);
         }
         let elements = count.checked_mul(block).ok_or(Error::Invalid)?;
-        size_of_all(count, one.size)?;
-        let bounds = one.bounds.repeated(0, count, stride)?.rounded(of.align)?;
+        size_of_all(elements, of.size)?;
+        let one = of.bounds.repeated(0, block, of.extent)?.rounded(of.align)?;
+        let bounds = one.repeated(0, count, stride)?.rounded(of.align)?;
         let mut builder = Builder::default();
-        builder.elements(0, count, stride, &one.body);
-        let signature = Signature::sequence(Vec::from([of.part(elements)]))?;
+        match of.body.single() {
+            Some(run) if block == 1 || of.extent == run.bytes as isize => {
+                builder.strided(Run { offset: run.offset, bytes: run.bytes * block }, stride, count);
+            }
+            _ => {
+                let mut one = Builder::default();
+                one.elements(0, block, of.extent, &of.body);
+                builder.elements(0, count, stride, &one.finish()?);
+            }
+        }
+        let signature = Signature::repeated(of.part(elements))?;
         let primitives = of.primitives.checked_mul(elements).ok_or(Error::Invalid)?;
         Ok(Layout::assemble(builder.finish()?, bounds, of.align, of.primitive, primitives, signature))
     }
@@ -218,7 +227,7 @@ impl Layout {
             size_of_all(elements, of.size)?;
             builder.elements(*start, *count, of.extent, &of.body);
         }
-        let signature = Signature::sequence(Vec::from([of.part(elements)]))?;
+        let signature = Signature::repeated(of.part(elements))?;
         let primitives = of.primitives.checked_mul(elements).ok_or(Error::Invalid)?;
         // Nothing has neither a basic type nor an alignment.
         let (primitive, align) = if elements == 0 { (None, 1) } else { (of.primitive, of.align) };

@@ -60,6 +60,14 @@ impl Signature {
         }
     }
 
+    /// One part alone.
+    pub fn repeated(part: Part) -> Result<Signature> {
+        match part.of {
+            Signature::Uniform(unit) if part.count > 0 && part.bytes > 0 => Ok(Signature::Uniform(unit)),
+            _ => Signature::sequence(Vec::from([part])),
+        }
+    }
+
     /// Several after each other.
     pub fn sequence(parts: Vec<Part>) -> Result<Signature> {
         let mut parts: Vec<Part> = parts.into_iter().filter(|part| part.count > 0 && part.bytes > 0).collect();

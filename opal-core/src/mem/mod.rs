@@ -4,6 +4,7 @@
 mod aliasing;
 #[cfg(test)]
 mod copied;
+pub mod free_blocks;
 mod streaming;
 mod untrusted;
 pub use aliasing::{copy_aliased_4k, is_aliased_4k};

@@ -50,6 +50,9 @@ pub use wake_socket::*;
 mod sleep;
 pub use sleep::*;
 
+mod single_thread;
+pub use single_thread::is_single_threaded;
+
 // By name, so that they take the place of the system's.
 #[cfg(loom)]
 mod model;
