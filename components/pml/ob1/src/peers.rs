@@ -9,3 +9,4 @@ pub mod history;
 pub mod rail;
 pub mod sources;
 pub mod table;
+pub mod unpolled;

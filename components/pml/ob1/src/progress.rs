@@ -1,17 +1,14 @@
 //! What ob1 does in each pass of progress: it sends what waits for room, and makes the next single copy.
 
 use crate::peers::endpoint;
+use crate::peers::unpolled::count_pass;
 use crate::protocol::smsc;
 use crate::state::{PENDING, STATE, State};
-use opal_core::sync::{AtomicU32, Ordering};
-
-/// Passes of progress, also those that another thread or a wait made.
-pub static PASSES: AtomicU32 = AtomicU32::new(0);
+use opal_core::sync::Ordering;
 
 /// Tries again what waits.
 pub fn progress() -> usize {
-    // Relaxed, and no read-modify-write: one thread makes a pass at a time.
-    PASSES.store(PASSES.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+    count_pass();
     // Relaxed: what another thread has just queued is seen by the next pass.
     if PENDING.load(Ordering::Relaxed) == 0 {
         return 0;

@@ -3,7 +3,7 @@
 use crate::params;
 use crate::peers::history::ProtocolHistory;
 use crate::peers::rail::Rails;
-use crate::protocol::flow_control::Unpolled;
+use crate::peers::unpolled::Unpolled;
 use crate::requirement;
 use crate::wire;
 use alloc::boxed::Box;
