@@ -88,12 +88,7 @@ fn play(options: &Options) -> Result<(), String> {
     Ok(())
 }
 
-fn point(
-    shape: &Shape,
-    sizes: &Sizes,
-    constants: &Constants,
-    (changed, fault): (Option<(&str, f64)>, Option<Fault>),
-) {
+fn point(shape: &Shape, sizes: &Sizes, constants: &Constants, (changed, fault): (Option<(&str, f64)>, Option<Fault>)) {
     let launched = launch(shape, sizes, constants, fault);
     let point = Point {
         hosts: shape.hosts,

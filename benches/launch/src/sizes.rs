@@ -4,8 +4,8 @@ use crate::tree::Shape;
 use bench_registry::job::Job;
 use bench_registry::{baseline, numeric};
 use orte_core::modex::frame;
-use orte_core::oob::orders::{App, Daemons, Input, JobOrders};
 use orte_core::oob::Frame;
+use orte_core::oob::orders::{App, Daemons, Input, JobOrders};
 use orte_core::routed::envelope;
 
 /// Bytes.
@@ -30,7 +30,7 @@ impl Sizes {
     pub fn new(shape: &Shape) -> Sizes {
         let job = Job::new(shape.hosts * shape.per_host, shape.per_host);
         Sizes {
-            orders: sealed(&Frame::Orders(orders(&job, shape.radix))),
+            orders: sealed(&Frame::Orders(Box::new(orders(&job, shape.radix)))),
             rank_state: sealed(&Frame::State(1, 1)),
             section: (0..shape.nodes()).map(|node| section(&job, shape, node)).collect(),
             frame: sealed(&Frame::Modex(frame::addresses(core::iter::empty()))),

@@ -3,6 +3,7 @@
 use super::OobFlaw;
 use super::bytes::{Reader, Writer};
 use super::orders::JobOrders;
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -10,7 +11,7 @@ use alloc::vec::Vec;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Frame {
     /// Whoever a daemon called: what to start. The first one.
-    Orders(JobOrders),
+    Orders(Box<JobOrders>),
     /// mpirun: send this signal to the host's ranks, or to every process below its keeper.
     Signal(u32, bool),
     /// mpirun: kill what is left, then end.
@@ -155,7 +156,7 @@ impl Frame {
     pub fn decode(bytes: &[u8]) -> Result<Frame, OobFlaw> {
         let mut from = Reader(bytes);
         let frame = match from.u8()? {
-            1 => Frame::Orders(JobOrders::read(&mut from)?),
+            1 => Frame::Orders(Box::new(JobOrders::read(&mut from)?)),
             2 => Frame::Signal(from.u32()?, from.flag("signal")?),
             3 => Frame::Finish,
             4 => Frame::Input(from.bytes()?),

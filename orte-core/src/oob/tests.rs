@@ -4,6 +4,7 @@ use super::invitation::Refused;
 use super::orders::{Input, Preloaded};
 use super::*;
 use alloc::borrow::ToOwned;
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec;
@@ -45,7 +46,7 @@ fn orders() -> JobOrders {
 
 pub fn every_frame() -> Vec<Frame> {
     vec![
-        Frame::Orders(orders()),
+        Frame::Orders(Box::new(orders())),
         Frame::Signal(15, true),
         Frame::Finish,
         Frame::Input(b"line\n".to_vec()),
@@ -118,7 +119,7 @@ fn orders_that_contradict_themselves_are_refused() {
     ] {
         let mut wrong = orders();
         change(&mut wrong);
-        assert_eq!(Frame::decode(&Frame::Orders(wrong).encode()), Err(OobFlaw::Field(flaw)));
+        assert_eq!(Frame::decode(&Frame::Orders(Box::new(wrong)).encode()), Err(OobFlaw::Field(flaw)));
     }
 }
 

@@ -531,7 +531,7 @@ fn oob_frames() -> Vec<oob::Frame> {
     };
     let aborted = Some((-3, "called x".to_owned()));
     vec![
-        oob::Frame::Orders(orders),
+        oob::Frame::Orders(Box::new(orders)),
         oob::Frame::Joined(3),
         oob::Frame::HostLost(3, "it is silent".into()),
         oob::Frame::AgentEnded(3, 0x7f00, Some("no agent".into())),

@@ -104,8 +104,7 @@ fn print(options: &Options, text: &str) -> Result<()> {
         "radix", "called", "ranks run", "wired", "root sends", "root gets", "most sends"
     );
     for point in &points {
-        let Point { radix, changed, called_ms, began_ms, wired_ms, root_sent, root_received, most_sent, .. } =
-            point;
+        let Point { radix, changed, called_ms, began_ms, wired_ms, root_sent, root_received, most_sent, .. } = point;
         let changed = changed.as_ref().map_or(String::new(), |(name, times)| format!("{name} x {times}"));
         let fault = match (point.known_ms, point.over_ms) {
             (Some(known), Some(over)) => format!("fault known at {known:.1}, over at {over:.1}"),

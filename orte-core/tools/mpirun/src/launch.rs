@@ -10,6 +10,7 @@ mod start;
 mod told;
 mod universe;
 
+use crate::children::Interest as HostInterest;
 use crate::cli::{Job, Stdin};
 use crate::files::Files;
 use crate::here::{Here, RankEvent};
@@ -21,7 +22,6 @@ use crate::report::Measures;
 use crate::stdin::{Fan, FanInterest};
 use crate::stdio::{Interest, Streams};
 use crate::tag::{Origin, Stream};
-use crate::children::Interest as HostInterest;
 use crate::there::There;
 use crate::universe::{Member, Universe};
 use crate::{other_mpi, prepare, program, raw, signals};

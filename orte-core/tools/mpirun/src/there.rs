@@ -95,7 +95,7 @@ impl There {
             exclude: settings.exclude.clone(),
             ..launcher.of_daemons()
         };
-        let orders = envelope::encode(Way::Neighbor, &Frame::Orders(orders));
+        let orders = envelope::encode(Way::Neighbor, &Frame::Orders(Box::new(orders)));
         let agent_of = |node: u32| Some(launcher.agent_of(node));
         let children = Children::new((tree, 0), Some(entrance), agents, agent_of, orders, settings.silence);
         let hosts = names.into_iter().map(|name| Host { name, state: State::Starting, agent: None }).collect();

@@ -44,7 +44,8 @@ pub fn cases(session: &mut Session) {
     }
 }
 
-fn lacks() -> Option<String> {
+/// What is missing for it here.
+pub fn lacks() -> Option<String> {
     let is_there = Command::new("pkg-config").args(["--exists", "pmix"]).status().is_ok_and(|status| status.success());
     (!is_there)
         .then(|| "PMIx is not installed: apt-get install --no-install-recommends pkg-config libpmix-dev".to_owned())
@@ -56,7 +57,7 @@ fn lacks_openmpi() -> Option<String> {
 }
 
 /// The default components and ess/pmix: built once, for all cases.
-fn library(session: &mut Session) -> Result<PathBuf> {
+pub fn library(session: &mut Session) -> Result<PathBuf> {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     if let Some(dist) = BUILT.get() {
         return Ok(dist.clone());

@@ -96,7 +96,7 @@ pub fn starter(invitation: &Invitation, node: u32) -> Result<Answer, Refusal> {
             let frame = envelope::open(&bytes).and_then(|(_, frame)| Frame::decode(frame)).map_err(|_| failed())?;
             return match frame {
                 Frame::Orders(orders) if orders.names.len() > node as usize => {
-                    Ok(Answer { link, orders, bytes, behind: payloads.collect() })
+                    Ok(Answer { link, orders: *orders, bytes, behind: payloads.collect() })
                 }
                 // The job ended before it began.
                 Frame::Finish => Err(Refusal::nothing_to_do()),

@@ -171,11 +171,7 @@ fn wireup(job: &Job, children: Vec<u32>) -> Result<Modex, Refusal> {
 }
 
 /// What the other hosts are told.
-fn orders(
-    job: &Job,
-    pty: Option<Pty>,
-    variables: &[(OsString, OsString)],
-) -> Result<JobOrders, Refusal> {
+fn orders(job: &Job, pty: Option<Pty>, variables: &[(OsString, OsString)]) -> Result<JobOrders, Refusal> {
     let directory = std::env::current_dir()
         .map_err(|error| Refusal::system("finding the current directory, in which ranks start on all hosts", error))?;
     let own = std::env::vars_os().filter(|(name, _)| variables.iter().all(|(other, _)| other != name));
