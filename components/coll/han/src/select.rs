@@ -41,15 +41,43 @@ impl Choices {
         place.is_some_and(|place| self.0[place] == Some(Algorithm::Leaders))
     }
 
-    /// For so many bytes; and why.
-    pub fn algorithm(&self, function: Function, bytes: usize) -> (Algorithm, &'static str) {
+    /// For so many bytes on so many ranks; and why.
+    pub fn algorithm(&self, function: Function, bytes: usize, ranks: usize) -> (Algorithm, &'static str) {
         let Some(place) = SERVED.iter().position(|(served, ..)| *served == function) else {
             return (Algorithm::Fallback, "");
         };
         match self.0[place] {
             Some(algorithm) => (algorithm, "as its parameter says"),
+            None if ranks <= FEW_RANKS && bytes <= FEW_BYTES && FLAT_IF_FEW.contains(&function) => {
+                (Algorithm::Fallback, "since a leader is a step more for so few ranks")
+            }
             None if bytes <= SERVED[place].2 => (Algorithm::Leaders, "by the built-in limits"),
             None => (Algorithm::Fallback, "by the built-in limits"),
         }
+    }
+}
+
+/// With two nodes of two ranks a flat algorithm has one message within the node and one between nodes on its longest way. In two levels
+/// MPI_Allreduce has one more within the node, and MPI_Bcast as many. What they save, a message between nodes for each step, pays for more ranks
+/// and more bytes only.
+const FLAT_IF_FEW: [Function; 2] = [Function::Bcast, Function::Allreduce];
+const FEW_RANKS: usize = 4;
+const FEW_BYTES: usize = 1 << 10;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_ranks_with_few_bytes_need_no_leaders() {
+        let of = |function, bytes, ranks| Choices([None; SERVED.len()]).algorithm(function, bytes, ranks).0;
+        for function in FLAT_IF_FEW {
+            assert_eq!(of(function, 1024, 4), Algorithm::Fallback);
+            assert_eq!(of(function, 1024, 5), Algorithm::Leaders);
+        }
+        assert_eq!(of(Function::Bcast, 1025, 4), Algorithm::Leaders);
+        assert_eq!(of(Function::Barrier, 0, 4), Algorithm::Leaders);
+        let forced = Choices([Some(Algorithm::Leaders); SERVED.len()]);
+        assert_eq!(forced.algorithm(Function::Bcast, 8, 4).0, Algorithm::Leaders, "a parameter goes first");
     }
 }

@@ -51,7 +51,8 @@ pub fn lacks() -> Option<String> {
         .then(|| "PMIx is not installed: apt-get install --no-install-recommends pkg-config libpmix-dev".to_owned())
 }
 
-fn lacks_openmpi() -> Option<String> {
+/// Whether Open MPI is missing.
+pub fn lacks_openmpi() -> Option<String> {
     let is_there = shell::which(OPEN_MPI).is_some();
     (!is_there).then(|| "Open MPI is not installed: apt-get install --no-install-recommends openmpi-bin".to_owned())
 }
