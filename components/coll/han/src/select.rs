@@ -63,21 +63,3 @@ impl Choices {
 const FLAT_IF_FEW: [Function; 2] = [Function::Bcast, Function::Allreduce];
 const FEW_RANKS: usize = 4;
 const FEW_BYTES: usize = 1 << 10;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn few_ranks_with_few_bytes_need_no_leaders() {
-        let of = |function, bytes, ranks| Choices([None; SERVED.len()]).algorithm(function, bytes, ranks).0;
-        for function in FLAT_IF_FEW {
-            assert_eq!(of(function, 1024, 4), Algorithm::Fallback);
-            assert_eq!(of(function, 1024, 5), Algorithm::Leaders);
-        }
-        assert_eq!(of(Function::Bcast, 1025, 4), Algorithm::Leaders);
-        assert_eq!(of(Function::Barrier, 0, 4), Algorithm::Leaders);
-        let forced = Choices([Some(Algorithm::Leaders); SERVED.len()]);
-        assert_eq!(forced.algorithm(Function::Bcast, 8, 4).0, Algorithm::Leaders, "a parameter goes first");
-    }
-}

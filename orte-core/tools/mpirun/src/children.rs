@@ -71,7 +71,7 @@ pub enum Event {
 
 /// Something that [`Children`] waits for.
 #[derive(Clone, Copy, Debug)]
-pub enum Interest {
+pub enum ChildInterest {
     Door(door::DoorInterest),
     Link(usize),
     Agent,
@@ -194,37 +194,38 @@ impl Children {
     }
 
     /// Appends what has to be waited for; hand the result and the answers to [`Children::pump`].
-    pub fn interests<'a>(&'a self, polls: &mut Vec<PollFd<'a>>) -> Vec<Interest> {
-        let mut interests: Vec<Interest> = self.door.interests(polls).into_iter().map(Interest::Door).collect();
+    pub fn interests<'a>(&'a self, polls: &mut Vec<PollFd<'a>>) -> Vec<ChildInterest> {
+        let mut interests: Vec<ChildInterest> =
+            self.door.interests(polls).into_iter().map(ChildInterest::Door).collect();
         let mut needed = vec![false; self.agents.len()];
         for (index, child) in self.all.iter().enumerate().filter(|(_, child)| child.state != State::Left) {
             if let Some(link) = &child.link {
                 let out = if link.is_behind() { PollFlags::OUT } else { PollFlags::empty() };
                 polls.push(PollFd::from_borrowed_fd(link.socket(), PollFlags::IN | out));
-                interests.push(Interest::Link(index));
+                interests.push(ChildInterest::Link(index));
             }
             child.agent.iter().for_each(|agent| needed[*agent] = true);
         }
         for (agent, _) in self.agents.iter().zip(needed).filter(|(_, needed)| *needed) {
             if agent.interest(polls) {
-                interests.push(Interest::Agent);
+                interests.push(ChildInterest::Agent);
             }
         }
         interests
     }
 
     /// What happened: `ready` are the answers for `interests`, in their order.
-    pub fn pump(&mut self, interests: &[Interest], ready: &[PollFlags]) -> Vec<Event> {
+    pub fn pump(&mut self, interests: &[ChildInterest], ready: &[PollFlags]) -> Vec<Event> {
         let mut events = Vec::new();
         let (mut doors, mut answers) = (Vec::new(), Vec::new());
         for (interest, flags) in interests.iter().zip(ready) {
             match *interest {
-                Interest::Door(door) => {
+                ChildInterest::Door(door) => {
                     doors.push(door);
                     answers.push(*flags);
                 }
-                Interest::Link(index) if !flags.is_empty() => self.hear(index, &mut events),
-                Interest::Link(_) | Interest::Agent => {}
+                ChildInterest::Link(index) if !flags.is_empty() => self.hear(index, &mut events),
+                ChildInterest::Link(_) | ChildInterest::Agent => {}
             }
         }
         for guest in self.door.pump(&doors, &answers) {

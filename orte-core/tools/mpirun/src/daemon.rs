@@ -11,7 +11,7 @@ mod output;
 mod ready;
 mod up;
 
-use crate::children::{Children, Interest};
+use crate::children::{ChildInterest, Children};
 use crate::here::{Here, RankEvent};
 use crate::modex;
 use crate::refusal::{OWN, Refusal, say};
@@ -99,7 +99,7 @@ struct Ready {
     up: bool,
     keeper: bool,
     wake_socket: bool,
-    children: Vec<(Interest, PollFlags)>,
+    children: Vec<(ChildInterest, PollFlags)>,
     /// Streams of output.
     streams: Vec<usize>,
 }
@@ -244,8 +244,8 @@ impl Daemon {
         }
     }
 
-    fn hear_children(&mut self, ready: &[(Interest, PollFlags)]) {
-        let (interests, flags): (Vec<Interest>, Vec<PollFlags>) = ready.iter().copied().unzip();
+    fn hear_children(&mut self, ready: &[(ChildInterest, PollFlags)]) {
+        let (interests, flags): (Vec<ChildInterest>, Vec<PollFlags>) = ready.iter().copied().unzip();
         let events = self.children.pump(&interests, &flags);
         for (child, frame) in below::pass_on(events, &mut self.up) {
             match frame {

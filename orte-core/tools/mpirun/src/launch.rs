@@ -10,7 +10,7 @@ mod start;
 mod told;
 mod universe;
 
-use crate::children::Interest as HostInterest;
+use crate::children::ChildInterest;
 use crate::cli::{Job, Stdin};
 use crate::files::Files;
 use crate::here::{Here, RankEvent};
@@ -128,7 +128,7 @@ struct Running {
 struct Answers {
     streams: Vec<Interest>,
     readers: Vec<FanInterest>,
-    hosts: Vec<HostInterest>,
+    hosts: Vec<ChildInterest>,
     feed: Vec<usize>,
     ready: Vec<PollFlags>,
 }

@@ -12,7 +12,7 @@ mod settings;
 mod slurm;
 mod ssh;
 
-use crate::children::{self, Children, Entrance, Interest};
+use crate::children::{self, ChildInterest, Children, Entrance};
 use crate::outcome;
 use crate::refusal::Refusal;
 use crate::tree::Process;
@@ -160,12 +160,12 @@ impl There {
     }
 
     /// Appends what has to be waited for; hand the result and the answers to [`There::pump`].
-    pub fn interests<'a>(&'a self, polls: &mut Vec<PollFd<'a>>) -> Vec<Interest> {
+    pub fn interests<'a>(&'a self, polls: &mut Vec<PollFd<'a>>) -> Vec<ChildInterest> {
         self.children.interests(polls)
     }
 
     /// What happened: `ready` are the answers for `interests`, in their order.
-    pub fn pump(&mut self, interests: &[Interest], ready: &[PollFlags]) -> Vec<HostEvent> {
+    pub fn pump(&mut self, interests: &[ChildInterest], ready: &[PollFlags]) -> Vec<HostEvent> {
         let mut events = Vec::new();
         for event in self.children.pump(interests, ready) {
             match event {

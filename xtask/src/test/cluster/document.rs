@@ -79,7 +79,11 @@ fn group(line: &str) -> Result<Group> {
         () if ["srun --mpi=pmix ", "mpirun.openmpi "].iter().any(is) => Group::Pmix,
         () if ["srun ", "salloc ", "sbatch "].iter().any(is) => Group::Slurm,
         () if ["mpirun ", "mpiexec.hydra "].iter().any(is) => Group::Ssh,
-        () => return Err(fail(format!("docs/clusters.md: no test runs `{line}`; let one do it, or write: not run here"))),
+        () => {
+            return Err(fail(format!(
+                "docs/clusters.md: no test runs `{line}`; let one do it, or write: not run here"
+            )));
+        }
     })
 }
 

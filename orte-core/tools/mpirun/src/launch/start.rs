@@ -40,13 +40,7 @@ impl Running {
         let secret = secret(is_alone)?;
         let variables = variables(&job, pty.is_some(), &universe);
         // Logins take longest, so they begin first.
-        let there = match is_alone {
-            true => None,
-            false => {
-                let (names, orders) = (job.names[1..].to_vec(), orders(&job, pty, &variables)?);
-                Some(There::start(names, orders, secret, &job.mca, job.prefix.as_deref())?)
-            }
-        };
+        let there = (!is_alone).then(|| daemons(&job, pty, &variables, secret)).transpose()?;
         let neighbors = there.as_ref().map_or_else(Vec::new, There::neighbors);
         let has_ranks = job.nodes.contains(&0);
         let here = match has_ranks {
@@ -168,6 +162,12 @@ fn wireup(job: &Job, children: Vec<u32>) -> Result<Modex, Refusal> {
         names: job.names.clone(),
     };
     without_file_limit(|| Modex::new(map, 0, children, None)).map_err(|why| Refusal { status: OWN, sentence: why })
+}
+
+/// Starts the daemons of the other hosts.
+fn daemons(job: &Job, pty: Option<Pty>, variables: &[(OsString, OsString)], secret: Secret) -> Result<There, Refusal> {
+    let (names, orders) = (job.names[1..].to_vec(), orders(job, pty, variables)?);
+    There::start(names, orders, secret, &job.mca, job.prefix.as_deref())
 }
 
 /// What the other hosts are told.
