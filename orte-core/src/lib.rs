@@ -4,7 +4,7 @@
 //! of this process). `direct` is the common part of ranks that the process manager of another project started (Hydra, Slurm).
 //!
 //! For jobs of several nodes: `allocation` reads which hosts a resource manager gave, `rmaps` maps ranks to hosts, `oob` is what mpirun
-//! and the daemons of other hosts say, `gpr` the registry of what processes know of each other, `modex` the exchange of addresses.
+//! and the daemons of other hosts say, `routed` the tree along which they say it, `gpr` the registry of what processes know of each other, `modex` the exchange of addresses.
 //!
 //! For processes of different jobs: `port` is where they meet, `universe` what they ask mpirun for.
 //!
@@ -27,6 +27,8 @@ pub mod oob;
 #[cfg(not(ompi_bare))]
 pub mod port;
 pub mod rmaps;
+#[cfg(not(ompi_bare))]
+pub mod routed;
 pub mod segment;
 #[cfg(not(ompi_bare))]
 pub mod universe;

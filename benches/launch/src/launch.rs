@@ -2,7 +2,7 @@
 //!
 //! | event | then |
 //! |---|---|
-//! | a daemon has called | its parent has orders: to it; star: and the list of daemons that it starts |
+//! | a daemon has called | its parent has orders: to it |
 //! | orders came | it logs in to the hosts below it, one agent after the other; its ranks start |
 //! | all ranks of a node have published, and all children have sent theirs | up; node 0: to each child what it lacks |
 //! | the rest came | to each child what it lacks; the node is wired |
@@ -10,7 +10,7 @@
 use crate::constants::Constants;
 use crate::network::{Network, Ns};
 use crate::sizes::Sizes;
-use crate::tree::{Route, Shape};
+use crate::tree::Shape;
 use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -94,8 +94,6 @@ struct Play<'a> {
     network: Network,
     queue: BinaryHeap<Reverse<Due>>,
     number: u64,
-    /// By `Shape::starter` and by `Shape::parent`.
-    starts: Vec<Vec<usize>>,
     below: Vec<Vec<usize>>,
     /// Bytes of sections of a node and all below it.
     subtree: Vec<u64>,
@@ -113,7 +111,7 @@ struct Play<'a> {
 
 impl<'a> Play<'a> {
     fn new(shape: &'a Shape, sizes: &'a Sizes, constants: &'a Constants, fault: Option<Fault>) -> Play<'a> {
-        let (nodes, below) = (shape.nodes(), shape.children(Shape::parent));
+        let (nodes, below) = (shape.nodes(), shape.children());
         let mut subtree = sizes.section.clone();
         // A node stands behind its parent.
         (1..nodes).rev().for_each(|node| subtree[shape.parent(node)] += subtree[node]);
@@ -128,7 +126,6 @@ impl<'a> Play<'a> {
             network: Network::new(constants, nodes),
             queue: BinaryHeap::new(),
             number: 0,
-            starts: shape.children(Shape::starter),
             below,
             subtree,
             has_orders,
@@ -157,7 +154,7 @@ impl<'a> Play<'a> {
 
     /// Starts an agent for each host that is this node's to start.
     fn log_in(&mut self, node: usize, now: Ns) {
-        for child in self.starts[node].clone() {
+        for child in self.below[node].clone() {
             let agent = self.network.work(node, now, self.constants.ns("agent_us"));
             let login = self.constants.ns("login_us") + self.constants.ns("daemon_us");
             self.at(agent + login, Event::Called(child));
@@ -206,9 +203,8 @@ impl<'a> Play<'a> {
     }
 
     fn order(&mut self, parent: usize, node: usize, now: Ns) {
-        // In a tree the orders name all hosts, and that is enough to know one's own.
-        let spawn = if self.shape.route == Route::Star { self.sizes.spawn[node] } else { 0 };
-        self.send((parent, node), self.sizes.orders + spawn, now, Event::Ordered(node));
+        // They name all hosts, and that is enough to know one's own.
+        self.send((parent, node), self.sizes.orders, now, Event::Ordered(node));
     }
 
     fn ordered(&mut self, node: usize, now: Ns) {
@@ -264,8 +260,7 @@ impl<'a> Play<'a> {
                 self.at(time, Event::Over(orphan));
             }
         }
-        let mut witness =
-            if self.has_called[fault.node] { self.shape.parent(fault.node) } else { self.shape.starter(fault.node) };
+        let mut witness = self.shape.parent(fault.node);
         while witness != 0 {
             time += self.constants.ns("latency_us") + self.constants.ns("frame_us");
             witness = self.shape.parent(witness);

@@ -1,7 +1,7 @@
 //! The launch of a job on hosts that nobody here has: who logs in to whom, what is sent, and when all ranks could begin.
 //!
 //! [`sizes`] weighs the real messages of orte-core, [`network`] says when they arrive, [`launch`] plays a launch, [`constants`] are what a
-//! host and a wire cost. Two routes are compared: all daemons talk with mpirun (`star`), or each with the daemon that started it (`tree`).
+//! host and a wire cost. Each daemon speaks with the one that started it: mpirun with all (radix 0), or a tree.
 //!
 //! **Invariant:** the bytes of each frame are those that `orte_core::modex::Node` makes for the same tree; a test compares them.
 

@@ -3,7 +3,7 @@
 use bench_launch::constants::{Constants, GIVEN, NAMES};
 use bench_launch::launch::{Fault, Launched, launch};
 use bench_launch::sizes::Sizes;
-use bench_launch::tree::{Route, Shape};
+use bench_launch::tree::Shape;
 use clap::Parser;
 use serde::Serialize;
 use std::process::ExitCode;
@@ -17,7 +17,7 @@ struct Options {
     /// Ranks on each
     #[arg(long, default_value_t = 128)]
     per_host: u32,
-    /// So many hosts each logs in to; 0: mpirun to all
+    /// So many daemons each starts and speaks with; 0: mpirun with all
     #[arg(long, value_delimiter = ',', default_values_t = [0u32, 2, 4, 8, 16, 32, 64])]
     radix: Vec<u32>,
     /// A file such as constants.txt
@@ -39,7 +39,6 @@ struct Point<'a> {
     hosts: u32,
     per_host: u32,
     radix: u32,
-    route: &'a str,
     /// A constant and how many times as large it was.
     changed: Option<(&'a str, f64)>,
     orders: u64,
@@ -67,42 +66,34 @@ fn play(options: &Options) -> Result<(), String> {
         None => GIVEN.to_owned(),
     };
     let constants = Constants::read(&text)?;
-    for (route, word) in [(Route::Star, "star"), (Route::Tree, "tree")] {
-        let mut last = None;
-        for radix in &options.radix {
-            let shape = Shape { hosts: options.hosts, per_host: options.per_host, radix: *radix, route };
-            shape.check()?;
-            let sizes = Sizes::new(&shape);
-            let fault = options.fault_ms.map(|ms| Fault {
-                node: options.hosts as usize,
-                at: ms * 1_000_000,
-                silence: options.silence_ms.map(|ms| ms * 1_000_000),
-            });
-            point((&shape, word), &sizes, &constants, (None, fault));
-            last = Some((shape, sizes));
-        }
-        let Some((shape, sizes)) = last.filter(|_| options.sensitivity) else { continue };
-        for name in NAMES {
-            for times in [0.5, 2.0] {
-                point((&shape, word), &sizes, &constants.scaled(name, times), (Some((name, times)), None));
-            }
+    let mut last = None;
+    for radix in &options.radix {
+        let shape = Shape { hosts: options.hosts, per_host: options.per_host, radix: *radix };
+        shape.check()?;
+        let sizes = Sizes::new(&shape);
+        let fault = options.fault_ms.map(|ms| Fault {
+            node: options.hosts as usize,
+            at: ms * 1_000_000,
+            silence: options.silence_ms.map(|ms| ms * 1_000_000),
+        });
+        point(&shape, &sizes, &constants, (None, fault));
+        last = Some((shape, sizes));
+    }
+    let Some((shape, sizes)) = last.filter(|_| options.sensitivity) else { return Ok(()) };
+    for name in NAMES {
+        for times in [0.5, 2.0] {
+            point(&shape, &sizes, &constants.scaled(name, times), (Some((name, times)), None));
         }
     }
     Ok(())
 }
 
-fn point(
-    (shape, route): (&Shape, &str),
-    sizes: &Sizes,
-    constants: &Constants,
-    (changed, fault): (Option<(&str, f64)>, Option<Fault>),
-) {
+fn point(shape: &Shape, sizes: &Sizes, constants: &Constants, (changed, fault): (Option<(&str, f64)>, Option<Fault>)) {
     let launched = launch(shape, sizes, constants, fault);
     let point = Point {
         hosts: shape.hosts,
         per_host: shape.per_host,
         radix: shape.radix,
-        route,
         changed,
         orders: sizes.orders,
         addresses: sizes.all(),

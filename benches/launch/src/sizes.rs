@@ -4,16 +4,15 @@ use crate::tree::Shape;
 use bench_registry::job::Job;
 use bench_registry::{baseline, numeric};
 use orte_core::modex::frame;
-use orte_core::oob::orders::{App, HostOrders, Input};
-use orte_core::oob::{Frame, Spawn};
+use orte_core::oob::Frame;
+use orte_core::oob::orders::{App, Daemons, Input, JobOrders};
+use orte_core::routed::envelope;
 
 /// Bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sizes {
     /// What a daemon is told to start, the same for all of them.
     pub orders: u64,
-    /// To a node: which daemons it is to start.
-    pub spawn: Vec<u64>,
     /// A rank has started, in a state, and it ended: a frame each.
     pub rank_state: u64,
     /// The addresses of a node's ranks, as a section.
@@ -30,14 +29,8 @@ impl Sizes {
     /// Of a job with that shape.
     pub fn new(shape: &Shape) -> Sizes {
         let job = Job::new(shape.hosts * shape.per_host, shape.per_host);
-        let starts = shape.children(Shape::starter);
-        let spawn = starts.iter().enumerate().map(|(node, below)| match (node, below.len()) {
-            (0, _) | (_, 0) => 0,
-            _ => sealed(&Frame::Spawn(spawn(&job, below))),
-        });
         Sizes {
-            orders: sealed(&Frame::Orders(orders(&job))),
-            spawn: spawn.collect(),
+            orders: sealed(&Frame::Orders(Box::new(orders(&job, shape.radix)))),
             rank_state: sealed(&Frame::State(1, 1)),
             section: (0..shape.nodes()).map(|node| section(&job, shape, node)).collect(),
             frame: sealed(&Frame::Modex(frame::addresses(core::iter::empty()))),
@@ -52,9 +45,9 @@ impl Sizes {
     }
 }
 
-/// As it goes over the wire: length, payload, proof.
+/// As it goes over the wire: length, envelope, frame, proof.
 fn sealed(frame: &Frame) -> u64 {
-    (frame.encode().len() + 4 + orte_core::oob::handshake::PROOF_BYTES) as u64
+    (frame.encode().len() + envelope::BYTES + 4 + orte_core::oob::handshake::PROOF_BYTES) as u64
 }
 
 /// The addresses of the ranks of a node; node 0 has none.
@@ -69,14 +62,15 @@ fn section(job: &Job, shape: &Shape, node: usize) -> u64 {
     frame::sections(job.processes.len() as u32, &addresses).expect("ranks of the job, each once").len() as u64
 }
 
-fn orders(job: &Job) -> HostOrders {
+fn orders(job: &Job, radix: u32) -> JobOrders {
     let names = core::iter::once("head".to_owned()).chain(job.nodes.iter().cloned());
     let words = |text: &str| text.split(' ').map(|word| word.as_bytes().to_vec()).collect::<Vec<_>>();
-    HostOrders {
+    JobOrders {
         nodes: job.processes.iter().map(|process| process.node + 1).collect(),
         names: names.collect(),
         universe: job.processes.len() as u32,
         binding: Vec::new(),
+        slots: Vec::new(),
         stdin: Input::None,
         merge: false,
         pty: Some((50, 200)),
@@ -93,14 +87,12 @@ fn orders(job: &Job) -> HostOrders {
             program: None,
         }],
         files: Vec::new(),
-    }
-}
-
-fn spawn(job: &Job, below: &[usize]) -> Spawn {
-    Spawn {
-        words: vec!["ssh".to_owned()],
-        command: b"/opt/ompi-rs/bin/mpirun --ompi-rs-daemon".to_vec(),
-        hosts: below.iter().map(|node| (*node as u32, job.nodes[*node - 1].clone())).collect(),
+        daemons: Daemons {
+            radix,
+            words: vec!["ssh".to_owned()],
+            command: b"/opt/ompi-rs/bin/mpirun --ompi-rs-daemon".to_vec(),
+            ..Daemons::default()
+        },
     }
 }
 

@@ -1,15 +1,7 @@
-//! The trees: who starts a daemon, and along which edges frames go.
+//! The hosts of a job, and the tree of their daemons: the one that mpirun makes.
 
 use orte_core::oob::compact::JOB_MAX;
-
-/// Along which edges frames go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Route {
-    /// Every daemon talks with mpirun.
-    Star,
-    /// Every daemon talks with the one that started it.
-    Tree,
-}
+use orte_core::routed::Tree;
 
 /// The hosts of a job: node 0 is mpirun's, which has no ranks.
 #[derive(Clone, Copy, Debug)]
@@ -20,8 +12,6 @@ pub struct Shape {
     pub per_host: u32,
     /// So many hosts each logs in to; 0: mpirun to all.
     pub radix: u32,
-    /// Along which edges frames go.
-    pub route: Route,
 }
 
 impl Shape {
@@ -41,20 +31,19 @@ impl Shape {
         self.hosts as usize + 1
     }
 
-    /// Who logs in to the host of a node, which is not 0; as `plm_ssh_tree_radix` says it.
-    pub fn starter(&self, node: usize) -> usize {
-        ((node as u32 - 1).checked_div(self.radix).unwrap_or(0)) as usize
+    /// Who starts the daemon of whom, and speaks with it.
+    pub fn tree(&self) -> Tree {
+        Tree { nodes: self.hosts + 1, radix: self.radix }
     }
 
-    /// With whom the daemon of a node talks.
+    /// The parent of a node, which is not 0.
     pub fn parent(&self, node: usize) -> usize {
-        if self.route == Route::Star { 0 } else { self.starter(node) }
+        self.tree().parent(node as u32).expect("node 0 has none") as usize
     }
 
-    /// Of each node, those that it has by `parent`.
-    pub fn children(&self, parent: impl Fn(&Shape, usize) -> usize) -> Vec<Vec<usize>> {
-        let mut children = vec![Vec::new(); self.nodes()];
-        (1..self.nodes()).for_each(|node| children[parent(self, node)].push(node));
-        children
+    /// The children of each node.
+    pub fn children(&self) -> Vec<Vec<usize>> {
+        let of = |node: u32| self.tree().children(node).map(|child| child as usize).collect();
+        (0..=self.hosts).map(of).collect()
     }
 }

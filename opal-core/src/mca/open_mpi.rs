@@ -33,9 +33,11 @@ pub fn is_component(framework: &str, component: &str) -> bool {
     own.is_some_and(|(_, components)| listed(components, component))
 }
 
-/// Whether Open MPI's own launcher sets a parameter for the processes that it starts, whatever its user said.
-pub fn is_of_launcher(name: &str) -> bool {
-    ["ess", "pmix", "initial_wdir", "mpi_oversubscribe", "shmem_RUNTIME_QUERY_hint"].contains(&name)
+/// Whether Open MPI's own launcher sets a parameter to this value for the processes that it starts, though no user said so. Of `ess`
+/// only what it writes itself is one: a list of the user's stays as it is.
+pub fn is_of_launcher(name: &str, value: &str) -> bool {
+    (name, value) == ("ess", "^singleton")
+        || ["pmix", "initial_wdir", "mpi_oversubscribe", "shmem_RUNTIME_QUERY_hint"].contains(&name)
         || ["orte_", "ess_base_", "rmaps_base_"].iter().any(|beginning| name.starts_with(beginning))
 }
 
@@ -171,6 +173,8 @@ mod tests {
         assert_eq!(known(Selection::parse("ucx"), "pml", &["ob1"]), Selection::All);
         assert_eq!(known(Selection::parse("vader,openib"), "btl", &["sm"]), Selection::parse("vader"));
         assert_eq!(known(Selection::parse("ob2"), "pml", &["ob1"]), Selection::parse("ob2"));
+        assert!(is_of_launcher("ess", "^singleton") && is_of_launcher("ess_base_vpid", "0"));
+        assert!(!is_of_launcher("ess", "^pmix") && !is_of_launcher("btl", "sm"), "the user said it");
         // A component of that name that is there is meant.
         assert_eq!(known(Selection::parse("ucx"), "pml", &["ucx"]), Selection::parse("ucx"));
         assert!(is_component("pml", "ucx") && !is_component("pml", "ob2") && !is_component("nothing", "ucx"));

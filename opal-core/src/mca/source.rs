@@ -54,7 +54,7 @@ pub fn collect() -> Vec<Assignment> {
         }
     }
     if environment.iter().any(|(name, _)| *name == open_mpi::LAUNCHER_MARK) {
-        environment.retain(|(name, _)| !open_mpi::is_of_launcher(name));
+        environment.retain(|(name, value)| !open_mpi::is_of_launcher(name, value));
     }
     read_file(SYSTEM_FILE, &mut all);
     if let Some(home) = home {

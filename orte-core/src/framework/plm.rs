@@ -28,8 +28,8 @@ params! {
     pub static RSH_AGENT: Text = Text(""), "", level 2, change Never;
     /// The same as plm_ssh_args, under Open MPI's older name.
     pub static RSH_ARGS: Text = Text(""), "", level 2, change Never;
-    /// So many hosts mpirun logs in to by itself. Where there are more, each of their daemons logs in to so many further ones, and
-    /// so on, so that hosts must let each other in. 0: mpirun logs in to all.
+    /// So many hosts mpirun logs in to and speaks with by itself. Where there are more, each of their daemons logs in to so many further
+    /// ones, speaks with them for mpirun, and so on, so that hosts must let each other in. 0: mpirun does it for all.
     pub static SSH_TREE_RADIX: Int = Int(64), "hosts", level 3, change Never;
     /// Further options for srun, before the daemon.
     pub static SLURM_ARGS: Text = Text(""), "", level 2, change Never;

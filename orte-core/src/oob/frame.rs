@@ -2,15 +2,16 @@
 
 use super::OobFlaw;
 use super::bytes::{Reader, Writer};
-use super::orders::HostOrders;
+use super::orders::JobOrders;
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 /// One message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Frame {
-    /// mpirun: what to start. The first one.
-    Orders(HostOrders),
+    /// Whoever a daemon called: what to start. The first one.
+    Orders(Box<JobOrders>),
     /// mpirun: send this signal to the host's ranks, or to every process below its keeper.
     Signal(u32, bool),
     /// mpirun: kill what is left, then end.
@@ -27,10 +28,10 @@ pub enum Frame {
     Modex(Vec<u8>),
     /// mpirun: say of the ranks how long they have waited for others (0), or what they do (1), with the functions (2).
     Ask(u8),
-    /// mpirun: start the daemons of these hosts.
-    Spawn(Spawn),
-    /// mpirun: the daemon of this node is not wanted any more: end the agent that was to start it.
-    EndAgent(u32),
+    /// Daemon: the daemon of this node, which it started, has called.
+    Joined(u32),
+    /// Daemon: nothing more is heard of the daemon of this node, which it started; why, as half a sentence.
+    HostLost(u32, String),
     /// Daemon: the agent that it started for this node ended with this wait status; or none could be started, for this reason.
     AgentEnded(u32, i32, Option<String>),
     /// Daemon: this rank runs as this process.
@@ -61,20 +62,8 @@ pub enum Frame {
     Say(String),
     /// Daemon: nothing of the job is left on this host. The last one.
     Gone,
-    /// Daemon: it is alive.
+    /// Either side: it is alive.
     Beat,
-}
-
-/// Daemons that another daemon starts.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Spawn {
-    /// The agent's program and options.
-    pub words: Vec<String>,
-    /// What runs on the host.
-    pub command: Vec<u8>,
-    /// The node and the host's name of each. What else their invitations say the daemon knows from its own: the secret is in no frame,
-    /// since frames can be read on the network.
-    pub hosts: Vec<(u32, String)>,
 }
 
 /// How a rank ended.
@@ -109,8 +98,11 @@ impl Frame {
                 to.u32(*rank);
                 to.u8(*stream);
             }
-            Frame::LostElsewhere(number) | Frame::EndAgent(number) => to.u32(*number),
-            Frame::Spawn(spawn) => spawn.write(&mut to),
+            Frame::LostElsewhere(number) | Frame::Joined(number) => to.u32(*number),
+            Frame::HostLost(node, why) => {
+                to.u32(*node);
+                to.bytes(why.as_bytes());
+            }
             Frame::AgentEnded(node, status, why) => {
                 to.u32(*node);
                 to.u32(*status as u32);
@@ -164,7 +156,7 @@ impl Frame {
     pub fn decode(bytes: &[u8]) -> Result<Frame, OobFlaw> {
         let mut from = Reader(bytes);
         let frame = match from.u8()? {
-            1 => Frame::Orders(HostOrders::read(&mut from)?),
+            1 => Frame::Orders(Box::new(JobOrders::read(&mut from)?)),
             2 => Frame::Signal(from.u32()?, from.flag("signal")?),
             3 => Frame::Finish,
             4 => Frame::Input(from.bytes()?),
@@ -182,7 +174,7 @@ impl Frame {
             16 => Frame::InputUnread,
             17 => Frame::KeeperLost(from.u32()? as i32),
             18 => Frame::Say(from.text("line")?),
-            19 => Frame::Gone,
+            GONE => Frame::Gone,
             20 => Frame::Beat,
             21 => Frame::Ask(question(&mut from)?),
             22 => Frame::Waits(from.u32()?, from.u64()?, from.u64()?),
@@ -192,14 +184,19 @@ impl Frame {
                 from.option(|from| from.u32())?,
                 from.list(|from| from.text("function"))?,
             ),
-            24 => Frame::Spawn(Spawn::read(&mut from)?),
-            25 => Frame::EndAgent(from.u32()?),
+            24 => Frame::Joined(from.u32()?),
+            25 => Frame::HostLost(from.u32()?, from.text("reason")?),
             26 => Frame::AgentEnded(from.u32()?, from.u32()? as i32, from.option(|from| from.text("reason"))?),
             27 => Frame::Told(from.u32()?, from.u64()?, from.text("statistics")?),
             _ => return Err(OobFlaw::Field("kind")),
         };
         from.end()?;
         Ok(frame)
+    }
+
+    /// Whether these are the bytes of [`Frame::Gone`].
+    pub fn is_gone(bytes: &[u8]) -> bool {
+        bytes == [GONE]
     }
 
     fn kind(&self) -> u8 {
@@ -222,13 +219,13 @@ impl Frame {
             Frame::InputUnread => 16,
             Frame::KeeperLost(_) => 17,
             Frame::Say(_) => 18,
-            Frame::Gone => 19,
+            Frame::Gone => GONE,
             Frame::Beat => 20,
             Frame::Ask(_) => 21,
             Frame::Waits(..) => 22,
             Frame::Doing(..) => 23,
-            Frame::Spawn(_) => 24,
-            Frame::EndAgent(_) => 25,
+            Frame::Joined(_) => 24,
+            Frame::HostLost(..) => 25,
             Frame::AgentEnded(..) => 26,
             Frame::Told(..) => 27,
         }
@@ -258,25 +255,6 @@ impl RankEnd {
     }
 }
 
-impl Spawn {
-    fn write(&self, to: &mut Writer) {
-        to.list(&self.words, |to, word| to.bytes(word.as_bytes()));
-        to.bytes(&self.command);
-        to.list(&self.hosts, |to, (node, name)| {
-            to.u32(*node);
-            to.bytes(name.as_bytes());
-        });
-    }
-
-    fn read(from: &mut Reader<'_>) -> Result<Spawn, OobFlaw> {
-        Ok(Spawn {
-            words: from.list(|from| from.text("word of the agent"))?,
-            command: from.bytes()?,
-            hosts: from.list(|from| Ok((from.u32()?, from.text("name of a host")?)))?,
-        })
-    }
-}
-
 fn stream(from: &mut Reader<'_>) -> Result<u8, OobFlaw> {
     from.flag("stream").map(u8::from)
 }
@@ -284,3 +262,5 @@ fn stream(from: &mut Reader<'_>) -> Result<u8, OobFlaw> {
 fn question(from: &mut Reader<'_>) -> Result<u8, OobFlaw> {
     Some(from.u8()?).filter(|question| *question <= 2).ok_or(OobFlaw::Field("question"))
 }
+
+const GONE: u8 = 19;

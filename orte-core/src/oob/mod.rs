@@ -1,4 +1,5 @@
-//! Out-of-band messages (oob): what mpirun and the daemons of other hosts say to each other, over one TCP connection each.
+//! Out-of-band messages (oob): what mpirun and the daemons of other hosts say to each other, over TCP connections; [`crate::routed`] says
+//! between whom.
 //!
 //! | file | what |
 //! |---|---|
@@ -6,7 +7,7 @@
 //! | [`handshake`] | both sides prove that they know the secret; a connection's keys |
 //! | [`sealed`] | frames of a connection: length, number, proof |
 //! | [`frame`] | what the frames say |
-//! | [`orders`] | the longest of them: what a daemon is to start |
+//! | [`orders`] | the longest of them: what daemons are to start |
 //! | [`compact`] | the nodes of ranks and the names of nodes in few bytes |
 //! | [`bytes`] | how numbers and texts are written |
 //!
@@ -22,14 +23,14 @@ pub mod invitation;
 pub mod orders;
 pub mod sealed;
 
-pub use frame::{Frame, Spawn};
+pub use frame::Frame;
 pub use handshake::{Accepting, Calling, Keys};
 pub use invitation::Invitation;
-pub use orders::{App, HostOrders};
+pub use orders::{App, Daemons, JobOrders};
 pub use sealed::{Receiver, Sender};
 
 /// Raised when a frame, the handshake or the invitation changes.
-pub const PROTOCOL: u32 = 3;
+pub const PROTOCOL: u32 = 4;
 /// Bytes of the secret of a job.
 pub const SECRET_BYTES: usize = 32;
 /// What only mpirun and its daemons know.

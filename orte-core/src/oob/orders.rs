@@ -1,4 +1,4 @@
-//! What a daemon is to start. Paths, arguments and variables are bytes, as the system has them.
+//! What daemons are to start: the same for all of them, so that each passes it on as it came. Paths, arguments and variables are bytes, as the system has them.
 
 use super::OobFlaw;
 use super::bytes::{Reader, Writer};
@@ -10,9 +10,9 @@ use alloc::vec::Vec;
 /// A variable and its value.
 pub type Variable = (Vec<u8>, Vec<u8>);
 
-/// The part of one host.
+/// What every daemon is told. It finds its own part by its node.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HostOrders {
+pub struct JobOrders {
     /// The node of each rank of the job: 0 is mpirun's own.
     pub nodes: Vec<u32>,
     /// The name of each node.
@@ -21,6 +21,8 @@ pub struct HostOrders {
     pub universe: u32,
     /// What mpirun's words were for `--map-by`, `--bind-to` and their relatives: each host applies them to its own cores.
     pub binding: Vec<String>,
+    /// The cores of each rank, as a rankfile names them; empty without a rankfile.
+    pub slots: Vec<String>,
     /// The ranks that read standard input.
     pub stdin: Input,
     /// Standard error of a rank is its standard output.
@@ -35,6 +37,23 @@ pub struct HostOrders {
     pub apps: Vec<App>,
     /// Files that the host gets if it lacks them.
     pub files: Vec<Preloaded>,
+    /// How daemons start further ones.
+    pub daemons: Daemons,
+}
+
+/// How daemons start those of further hosts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Daemons {
+    /// So many each starts at most; 0: mpirun starts all.
+    pub radix: u32,
+    /// The agent's program and options.
+    pub words: Vec<String>,
+    /// What runs on a host.
+    pub command: Vec<u8>,
+    /// The interfaces or networks on which a daemon listens for those that it started, as `oob_tcp_if_include` names them.
+    pub include: String,
+    /// And on which it does not.
+    pub exclude: String,
 }
 
 /// The bytes of a file: one copy, however many hosts get it.
@@ -54,7 +73,7 @@ pub struct Preloaded {
 /// The ranks that read standard input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Input {
-    /// Nobody on this host.
+    /// Nobody.
     None,
     /// This rank.
     Rank(u32),
@@ -81,12 +100,13 @@ pub struct App {
     pub program: Option<Content>,
 }
 
-impl HostOrders {
+impl JobOrders {
     pub(super) fn write(&self, to: &mut Writer) {
         write_nodes(to, &self.nodes);
         write_names(to, &self.names);
         to.u32(self.universe);
         to.list(&self.binding, |to, word| to.bytes(word.as_bytes()));
+        to.list(&self.slots, |to, slot| to.bytes(slot.as_bytes()));
         let (kind, rank) = match self.stdin {
             Input::None => (0, 0),
             Input::Rank(rank) => (1, rank),
@@ -110,14 +130,16 @@ impl HostOrders {
             to.u32(file.mode);
             to.bytes(&file.content);
         });
+        self.daemons.write(to);
     }
 
-    pub(super) fn read(from: &mut Reader<'_>) -> Result<HostOrders, OobFlaw> {
-        let orders = HostOrders {
+    pub(super) fn read(from: &mut Reader<'_>) -> Result<JobOrders, OobFlaw> {
+        let orders = JobOrders {
             nodes: read_nodes(from)?,
             names: read_names(from)?,
             universe: from.u32()?,
             binding: from.list(|from| from.text("word about processors"))?,
+            slots: from.list(|from| from.text("cores of a rank"))?,
             stdin: match (from.u8()?, from.u32()?) {
                 (0, 0) => Input::None,
                 (1, rank) => Input::Rank(rank),
@@ -132,16 +154,38 @@ impl HostOrders {
             files: from.list(|from| {
                 Ok(Preloaded { path: from.bytes()?, mode: from.u32()?, content: Arc::new(from.bytes()?) })
             })?,
+            daemons: Daemons::read(from)?,
         };
         let ranks = orders.apps.iter().try_fold(0u32, |sum, app| sum.checked_add(app.ranks));
         let known = orders.nodes.iter().all(|node| (*node as usize) < orders.names.len());
         if orders.nodes.is_empty() || !known {
             return Err(OobFlaw::Field("map of ranks"));
         }
-        match ranks == Some(orders.nodes.len() as u32) {
+        let ranks_of_slots = if orders.slots.is_empty() { orders.nodes.len() } else { orders.slots.len() };
+        match ranks == Some(orders.nodes.len() as u32) && ranks_of_slots == orders.nodes.len() {
             true => Ok(orders),
             false => Err(OobFlaw::Field("number of ranks")),
         }
+    }
+}
+
+impl Daemons {
+    fn write(&self, to: &mut Writer) {
+        to.u32(self.radix);
+        to.list(&self.words, |to, word| to.bytes(word.as_bytes()));
+        to.bytes(&self.command);
+        to.bytes(self.include.as_bytes());
+        to.bytes(self.exclude.as_bytes());
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Daemons, OobFlaw> {
+        Ok(Daemons {
+            radix: from.u32()?,
+            words: from.list(|from| from.text("word of the agent"))?,
+            command: from.bytes()?,
+            include: from.text("list of interfaces")?,
+            exclude: from.text("list of interfaces")?,
+        })
     }
 }
 

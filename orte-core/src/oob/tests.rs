@@ -4,18 +4,21 @@ use super::invitation::Refused;
 use super::orders::{Input, Preloaded};
 use super::*;
 use alloc::borrow::ToOwned;
+use alloc::boxed::Box;
+use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
 
 const SECRET: Secret = [7; 32];
 
-fn orders() -> HostOrders {
-    HostOrders {
+fn orders() -> JobOrders {
+    JobOrders {
         nodes: vec![1, 1, 0],
         names: vec!["head".to_owned(), "n1".to_owned()],
         universe: 8,
         binding: vec!["--bind-to".to_owned(), "core".to_owned()],
+        slots: vec!["0".to_owned(), "1-2".to_owned(), String::new()],
         stdin: Input::Rank(2),
         merge: true,
         pty: Some((24, 80)),
@@ -31,12 +34,19 @@ fn orders() -> HostOrders {
             program: Some(Arc::new(b"\x7fELF".to_vec())),
         }],
         files: vec![Preloaded { path: b"data".to_vec(), mode: 0o640, content: Arc::new(vec![0, 1]) }],
+        daemons: Daemons {
+            radix: 64,
+            words: vec!["ssh".to_owned(), "-x".to_owned()],
+            command: b"/bin/mpirun".to_vec(),
+            include: "eth0".to_owned(),
+            exclude: String::new(),
+        },
     }
 }
 
 pub fn every_frame() -> Vec<Frame> {
     vec![
-        Frame::Orders(orders()),
+        Frame::Orders(Box::new(orders())),
         Frame::Signal(15, true),
         Frame::Finish,
         Frame::Input(b"line\n".to_vec()),
@@ -62,12 +72,8 @@ pub fn every_frame() -> Vec<Frame> {
         Frame::InputUnread,
         Frame::KeeperLost(9),
         Frame::Say("a line".to_owned()),
-        Frame::Spawn(Spawn {
-            words: vec!["ssh".to_owned(), "-x".to_owned()],
-            command: b"/bin/mpirun".to_vec(),
-            hosts: vec![(3, "n3".to_owned()), (4, "n4".to_owned())],
-        }),
-        Frame::EndAgent(3),
+        Frame::Joined(3),
+        Frame::HostLost(3, "it is silent".to_owned()),
         Frame::AgentEnded(3, 0x7f00, None),
         Frame::AgentEnded(4, 0, Some("ssh is not in PATH".to_owned())),
         Frame::Gone,
@@ -105,14 +111,15 @@ fn what_claims_to_be_endless_is_refused_without_memory() {
 #[test]
 fn orders_that_contradict_themselves_are_refused() {
     for (change, flaw) in [
-        ((|orders| orders.nodes[0] = 2) as fn(&mut HostOrders), "map of ranks"),
+        ((|orders| orders.nodes[0] = 2) as fn(&mut JobOrders), "map of ranks"),
         (|orders| orders.nodes.clear(), "map of ranks"),
         (|orders| orders.apps[0].ranks = 4, "number of ranks"),
+        (|orders| _ = orders.slots.pop(), "number of ranks"),
         (|orders| orders.apps[0].command.clear(), "program"),
     ] {
         let mut wrong = orders();
         change(&mut wrong);
-        assert_eq!(Frame::decode(&Frame::Orders(wrong).encode()), Err(OobFlaw::Field(flaw)));
+        assert_eq!(Frame::decode(&Frame::Orders(Box::new(wrong)).encode()), Err(OobFlaw::Field(flaw)));
     }
 }
 

@@ -3,13 +3,15 @@
 #![allow(unsafe_code, clippy::multiple_unsafe_ops_per_block)] // the user's operation
 
 use coll_basic::{allgather, allreduce, barrier, bcast, gather, reduce, scatter};
+use coll_han::algorithm::Algorithm;
 use coll_han::layout::Layout;
+use coll_han::select::Choices;
 use coll_han::two_level::{Here, Levels};
 use core::ffi::{c_int, c_void};
 use ompi_core::data::Source;
 use ompi_core::error::{Class, Result};
 use ompi_core::executor::{Executor, Subset};
-use ompi_core::framework::coll::{Call, not_here};
+use ompi_core::framework::coll::{Call, Function, not_here};
 use ompi_core::op::Op;
 use test_coll::{Buffer, Flaw, Member, Shape};
 
@@ -309,4 +311,15 @@ fn one_node_or_one_rank_on_each_has_no_levels() {
     let has_levels = |nodes: &[u32]| Layout::new(nodes.iter().copied()).has_levels();
     assert!(!has_levels(&[1, 1, 1]) && !has_levels(&[1, 2, 3]) && !has_levels(&[]));
     assert!(has_levels(&[1, 2, 2]));
+}
+
+#[test]
+fn few_ranks_with_few_bytes_need_no_leaders() {
+    let of = |function, bytes, ranks| Choices::by_parameters().algorithm(function, bytes, ranks).0;
+    for function in [Function::Bcast, Function::Allreduce] {
+        assert_eq!(of(function, 1024, 4), Algorithm::Fallback);
+        assert_eq!(of(function, 1024, 5), Algorithm::Leaders);
+    }
+    assert_eq!(of(Function::Bcast, 1025, 4), Algorithm::Leaders);
+    assert_eq!(of(Function::Barrier, 0, 4), Algorithm::Leaders);
 }

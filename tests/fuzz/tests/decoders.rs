@@ -508,11 +508,12 @@ fn oob_frames() -> Vec<oob::Frame> {
         program: Some(std::sync::Arc::new(b"\x7fELF".to_vec())),
     };
     let content = std::sync::Arc::new(vec![0, 1]);
-    let orders = oob::HostOrders {
+    let orders = oob::JobOrders {
         nodes: vec![1, 1, 0],
         names: vec!["head".into(), "n1".into()],
         universe: 8,
         binding: vec!["--bind-to".into(), "core".into()],
+        slots: vec!["0".into(), "1-2".into(), String::new()],
         stdin: oob::orders::Input::Rank(2),
         merge: false,
         pty: Some((24, 80)),
@@ -520,13 +521,19 @@ fn oob_frames() -> Vec<oob::Frame> {
         environment: vec![(b"PATH".to_vec(), b"/bin".to_vec())],
         apps: vec![app],
         files: vec![oob::orders::Preloaded { path: b"data".to_vec(), mode: 0o640, content }],
+        daemons: oob::Daemons {
+            radix: 2,
+            words: vec!["ssh".into()],
+            command: b"/bin/mpirun".to_vec(),
+            include: "eth0".into(),
+            exclude: String::new(),
+        },
     };
-    let hosts = vec![(3, "n3".into())];
-    let spawn = oob::Spawn { words: vec!["ssh".into()], command: b"/bin/mpirun".to_vec(), hosts };
     let aborted = Some((-3, "called x".to_owned()));
     vec![
-        oob::Frame::Orders(orders),
-        oob::Frame::Spawn(spawn),
+        oob::Frame::Orders(Box::new(orders)),
+        oob::Frame::Joined(3),
+        oob::Frame::HostLost(3, "it is silent".into()),
         oob::Frame::AgentEnded(3, 0x7f00, Some("no agent".into())),
         oob::Frame::Signal(15, true),
         oob::Frame::Input(b"line\n".to_vec()),
@@ -537,6 +544,30 @@ fn oob_frames() -> Vec<oob::Frame> {
         oob::Frame::Told(1, 7, "3 messages sent".into()),
         oob::Frame::Gone,
     ]
+}
+
+/// Envelopes around them, at a node with a parent and children.
+#[test]
+fn envelopes_of_daemons() {
+    use orte_core::routed::{Router, Tree, Way, envelope};
+    let ways = [Way::Neighbor, Way::All, Way::To(1), Way::To(7), Way::From(3), Way::From(8)];
+    let frames = oob_frames();
+    let corpus = ways.iter().flat_map(|way| frames.iter().map(|frame| envelope::encode(*way, frame)));
+    let corpus: Vec<Vec<u8>> = corpus.collect();
+    let corpus: Vec<&[u8]> = corpus.iter().map(Vec::as_slice).collect();
+    let router = Router { tree: Tree { nodes: 9, radix: 2 }, node: 1 };
+    let (sound, passed) = (Cell::new(0), Cell::new(0));
+    fuzz(&corpus, ROUNDS, |bytes| {
+        for (routed, from) in [(router.from_parent(bytes), 0), (router.from_child(3, bytes), 3)] {
+            let Ok(routed) = routed else { continue };
+            sound.set(sound.get() + 1);
+            passed.set(passed.get() + u32::from(routed.up || !routed.down.is_empty()));
+            assert!(routed.here.is_none_or(|(sender, _)| sender == from));
+            assert!(routed.down.is_empty() || from == 0 && routed.down.start >= 3 && routed.down.end <= 5);
+            assert!(!routed.up || from == 3, "nothing goes back to where it came from");
+        }
+    });
+    assert!(sound.get() > 1000 && passed.get() > 100, "mutations must not all be refused: {sound:?} {passed:?}");
 }
 
 #[test]

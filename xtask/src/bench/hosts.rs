@@ -1,7 +1,7 @@
-//! `cargo xtask bench hosts`: jobs on test hosts of this machine. What a launch takes beside one login by ssh, and collectives in two
-//! levels (coll/han) beside those without.
+//! `cargo xtask bench hosts`: jobs on test hosts of this machine. What a launch takes beside one login by ssh, and beside launches of Open
+//! MPI and MPICH's Hydra where these are installed; and collectives in two levels (coll/han) beside those without.
 
-use super::library::Library;
+use super::library::{Kind, Library};
 use super::sample::{Cell, Output};
 use crate::cluster::hosts::{self, Cluster, Life, Manager};
 use crate::failure::{Result, fail, refuse};
@@ -46,9 +46,10 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
     let programs = ["collective", "started"].map(|name| library.compile(&sources, name, &folder));
     let [collective, started] = programs;
     let (collective, started) = (collective?, started?);
+    let others = others(&sources, &folder)?;
     let cluster = Cluster::up(&tree, &folder.join("up"), options.hosts, Manager::None, Life::OfThisThread)?;
     let bench = Bench { options, library: &library, cluster: &cluster };
-    let result = bench.launches(&started, progress).and_then(|()| bench.collectives(&collective, progress));
+    let result = bench.launches(&started, &others, progress).and_then(|()| bench.collectives(&collective, progress));
     cluster.down()?;
     result
 }
@@ -61,7 +62,7 @@ struct Bench<'a> {
 
 impl Bench<'_> {
     /// One login, all logins at once, and a job that only begins and ends.
-    fn launches(&self, started: &Path, progress: &Progress) -> Result<()> {
+    fn launches(&self, started: &Path, others: &[Other], progress: &Progress) -> Result<()> {
         let mut took: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
         let all: Vec<String> = (1..=self.options.hosts).map(|host| format!("ssh h{host} true &")).collect();
         let all = format!("{} wait", all.join(" "));
@@ -71,7 +72,11 @@ impl Bench<'_> {
                 job.arg(started);
                 let one = self.cluster.command("head", &["ssh", "h1", "true"])?;
                 let all = self.cluster.command("head", &["sh", "-c", &all])?;
-                for (name, mut command) in [("one login", one), ("all logins", all), ("a job", job)] {
+                let mut contestants = vec![("one login", one), ("all logins", all), ("a job", job)];
+                for other in others {
+                    contestants.push((other.name, self.other(other)?));
+                }
+                for (name, mut command) in contestants {
                     let begin = Instant::now();
                     succeeded(&mut command)?;
                     took.entry(name).or_default().push(begin.elapsed().as_secs_f64() * 1e3);
@@ -80,10 +85,10 @@ impl Bench<'_> {
             Ok(((), String::new()))
         })?;
         println!("Launch, ms: {} hosts, {} ranks each", self.options.hosts, self.options.per_host);
-        println!("{:<12} {:>8} {:>8}", "", "least", "median");
+        println!("{:<16} {:>8} {:>8}", "", "least", "median");
         for (name, mut times) in took {
             times.sort_by(f64::total_cmp);
-            println!("{name:<12} {:>8.1} {:>8.1}", times[0], times[times.len() / 2]);
+            println!("{name:<16} {:>8.1} {:>8.1}", times[0], times[times.len() / 2]);
         }
         Ok(())
     }
@@ -138,6 +143,24 @@ impl Bench<'_> {
         Ok(())
     }
 
+    /// The same job, started by another project.
+    fn other(&self, other: &Other) -> Result<Command> {
+        let (each, ranks) = (self.options.per_host, self.options.hosts * self.options.per_host);
+        let names = |suffix: &str| {
+            (1..=self.options.hosts).map(|host| format!("h{host}{suffix}")).collect::<Vec<_>>().join(",")
+        };
+        let (each_word, ranks) = (each.to_string(), ranks.to_string());
+        let words: Vec<String> = match other.kind {
+            Kind::Mpich => [HYDRA, "-hosts", &names(""), "-ppn", &each_word, "-n", &ranks].map(str::to_owned).to_vec(),
+            _ => [OPEN_MPI, "--allow-run-as-root", "--host", &names(&format!(":{each}")), "-n", &ranks]
+                .map(str::to_owned)
+                .to_vec(),
+        };
+        let mut command = self.cluster.command("head", &words)?;
+        command.arg(&other.program);
+        Ok(command)
+    }
+
     /// On all hosts, from the head.
     fn mpirun(&self, words: &[&str]) -> Result<Command> {
         let slots: Vec<String> =
@@ -147,6 +170,32 @@ impl Bench<'_> {
         command.args(["--host", &slots.join(",")]).args(words);
         Ok(command)
     }
+}
+
+/// A launcher of another project, with a program of its own library.
+struct Other {
+    name: &'static str,
+    kind: Kind,
+    program: PathBuf,
+}
+
+/// Those that are installed, as Debian names them.
+fn others(sources: &Path, folder: &Path) -> Result<Vec<Other>> {
+    let mut others = Vec::new();
+    for (name, kind, compiler, launcher) in [
+        ("Open MPI's job", Kind::OpenMpi4, "mpicc.openmpi", OPEN_MPI),
+        ("Hydra's job", Kind::Mpich, "mpicc.mpich", HYDRA),
+    ] {
+        if shell::which(compiler).is_none() || shell::which(launcher).is_none() {
+            continue;
+        }
+        let program = folder.join(format!("started-{compiler}"));
+        shell::folder(folder)?;
+        let mut command = Command::new(compiler);
+        shell::output(command.arg("-O2").arg(sources.join("started.c")).arg("-o").arg(&program))?;
+        others.push(Other { name, kind, program });
+    }
+    Ok(others)
 }
 
 fn succeeded(command: &mut Command) -> Result<String> {
@@ -164,3 +213,5 @@ const OPERATIONS: [(&str, &str); 3] = [
     ("allreduce", "8,1024,16384,65536,262144,1048576"),
 ];
 const LIMIT: Duration = Duration::from_secs(120);
+const OPEN_MPI: &str = "mpirun.openmpi";
+const HYDRA: &str = "mpiexec.hydra";

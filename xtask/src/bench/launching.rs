@@ -20,7 +20,7 @@ pub struct Options {
     /// Ranks on each
     #[arg(long, value_name = "N", default_value_t = 128)]
     per_host: u32,
-    /// So many hosts each logs in to; 0: mpirun to all
+    /// So many daemons each starts and speaks with; 0: mpirun with all
     #[arg(long, value_name = "LIST", default_value = "0,2,4,8,16,32,64")]
     radix: String,
     /// What hosts and wires cost, instead of benches/launch/constants.txt
@@ -44,7 +44,6 @@ pub struct Options {
 #[derive(Deserialize)]
 struct Point {
     radix: u32,
-    route: String,
     changed: Option<(String, f64)>,
     orders: u64,
     addresses: u64,
@@ -101,12 +100,11 @@ fn print(options: &Options, text: &str) -> Result<()> {
         mib(first.baseline)
     );
     println!(
-        "{:<5} {:>5} {:>10} {:>10} {:>10} {:>11} {:>11} {:>11}  ",
-        "route", "radix", "called", "ranks run", "wired", "root sends", "root gets", "most sends"
+        "{:>5} {:>10} {:>10} {:>10} {:>11} {:>11} {:>11}  ",
+        "radix", "called", "ranks run", "wired", "root sends", "root gets", "most sends"
     );
     for point in &points {
-        let Point { radix, route, changed, called_ms, began_ms, wired_ms, root_sent, root_received, most_sent, .. } =
-            point;
+        let Point { radix, changed, called_ms, began_ms, wired_ms, root_sent, root_received, most_sent, .. } = point;
         let changed = changed.as_ref().map_or(String::new(), |(name, times)| format!("{name} x {times}"));
         let fault = match (point.known_ms, point.over_ms) {
             (Some(known), Some(over)) => format!("fault known at {known:.1}, over at {over:.1}"),
@@ -115,7 +113,7 @@ fn print(options: &Options, text: &str) -> Result<()> {
         };
         let (sent, got, most) = (mib(*root_sent), mib(*root_received), mib(*most_sent));
         println!(
-            "{route:<5} {radix:>5} {called_ms:>10.1} {began_ms:>10.1} {wired_ms:>10.1} {sent:>7.1} MiB {got:>7.1} MiB {most:>7.1} MiB  \
+            "{radix:>5} {called_ms:>10.1} {began_ms:>10.1} {wired_ms:>10.1} {sent:>7.1} MiB {got:>7.1} MiB {most:>7.1} MiB  \
              {changed}{fault}"
         );
     }

@@ -1,6 +1,7 @@
 //! Jobs over several networks: namespaces of this machine, joined by virtual wires whose counters are read; and test hosts.
 
 mod direct;
+mod document;
 mod failure;
 mod hosts;
 mod mapping;
@@ -29,6 +30,7 @@ pub fn tier(session: &mut Session) -> Result<()> {
     failure::cases(session);
     real::cases(session);
     tree::cases(session);
+    document::cases(session);
     for case in CASES {
         session.case(&format!("cluster/{case}"), |session| match two_networks(session, case) {
             Ok(verdict) => verdict,

@@ -44,7 +44,7 @@ impl coll::Component for HanColl {
     }
 
     fn about(&self, function: Function, case: Case) -> Option<About> {
-        let (algorithm, _) = Choices::by_parameters().algorithm(function, case.bytes);
+        let (algorithm, _) = Choices::by_parameters().algorithm(function, case.bytes, case.ranks);
         let choice = match algorithm {
             Algorithm::Leaders => Err("all processes are on one node: it would serve several nodes"),
             Algorithm::Fallback => Err("it leaves so many bytes to others"),

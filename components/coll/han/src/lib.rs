@@ -12,12 +12,12 @@
 
 extern crate alloc;
 
-mod algorithm;
+pub mod algorithm;
 mod component;
 pub mod layout;
 mod module;
 mod params;
-mod select;
+pub mod select;
 pub mod two_level;
 
 pub use component::{COMPONENT, INFO};

@@ -74,7 +74,7 @@ impl Han {
         let (algorithm, why) = match (self.disagreed.get(), ordered) {
             (Some(()), _) => (Algorithm::Fallback, "since ranks see different nodes"),
             (None, false) => (Algorithm::Fallback, "for an operation that does not commute"),
-            (None, true) => self.choices.algorithm(call.function(), bytes),
+            (None, true) => self.choices.algorithm(call.function(), bytes, self.layout.size()),
         };
         let (ranks, nodes) = (self.layout.size(), self.layout.members().len());
         let function = call.function();

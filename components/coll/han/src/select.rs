@@ -41,15 +41,25 @@ impl Choices {
         place.is_some_and(|place| self.0[place] == Some(Algorithm::Leaders))
     }
 
-    /// For so many bytes; and why.
-    pub fn algorithm(&self, function: Function, bytes: usize) -> (Algorithm, &'static str) {
+    /// For so many bytes on so many ranks; and why.
+    pub fn algorithm(&self, function: Function, bytes: usize, ranks: usize) -> (Algorithm, &'static str) {
         let Some(place) = SERVED.iter().position(|(served, ..)| *served == function) else {
             return (Algorithm::Fallback, "");
         };
         match self.0[place] {
             Some(algorithm) => (algorithm, "as its parameter says"),
+            None if ranks <= FEW_RANKS && bytes <= FEW_BYTES && FLAT_IF_FEW.contains(&function) => {
+                (Algorithm::Fallback, "since a leader is a step more for so few ranks")
+            }
             None if bytes <= SERVED[place].2 => (Algorithm::Leaders, "by the built-in limits"),
             None => (Algorithm::Fallback, "by the built-in limits"),
         }
     }
 }
+
+/// With two nodes of two ranks a flat algorithm has one message within the node and one between nodes on its longest way. In two levels
+/// MPI_Allreduce has one more within the node, and MPI_Bcast as many. What they save, a message between nodes for each step, pays for more ranks
+/// and more bytes only.
+const FLAT_IF_FEW: [Function; 2] = [Function::Bcast, Function::Allreduce];
+const FEW_RANKS: usize = 4;
+const FEW_BYTES: usize = 1 << 10;

@@ -95,21 +95,19 @@ impl Job {
         self.apps.iter().map(|app| app.ranks).sum()
     }
 
-    /// The words by which a host places its ranks.
-    pub fn binding_of(&self, node: u32) -> Vec<String> {
-        match self.slots.is_empty() {
-            true => self.binding.clone(),
-            false => {
-                let slots = self.slots.iter().zip(&self.nodes).filter(|(_, its)| **its == node);
-                std::iter::once(RANKFILE.to_owned()).chain(slots.map(|(slot, _)| slot.clone())).collect()
-            }
-        }
-    }
-
     /// The number of the program that a rank runs: MPI_APPNUM.
     pub fn app_of(&self, rank: u32) -> usize {
         app_of(self.apps.iter().map(|app| app.ranks), rank)
     }
+}
+
+/// The words by which a host places its ranks, of those of the job and of what a rankfile says of each rank.
+pub fn binding_of(binding: &[String], slots: &[String], nodes: &[u32], node: u32) -> Vec<String> {
+    if slots.is_empty() {
+        return binding.to_vec();
+    }
+    let own = slots.iter().zip(nodes).filter(|(_, its)| **its == node).map(|(slot, _)| slot.clone());
+    std::iter::once(RANKFILE.to_owned()).chain(own).collect()
 }
 
 /// The table of options for the manual page, with those of other launchers behind it.

@@ -1,34 +1,38 @@
-//! The daemon of a host: mpirun's arm there. An agent (ssh) starts it, it calls mpirun back, starts the ranks of its host through a
-//! keeper of its own, and passes on what they write and how they end.
+//! The daemon of a host: mpirun's arm there. An agent (ssh) starts it, it calls back whoever had that agent started, starts the ranks of
+//! its host through a keeper of its own, and passes on what they write and how they end. Where there are many hosts it starts the daemons
+//! of further ones, and passes on what these and mpirun say to each other.
 //!
-//! When the connection to mpirun ends, everything of the job is killed here; when the daemon dies, its keeper does that.
+//! When the connection upwards ends, everything of the job is killed here; when the daemon dies, its keeper does that.
 
+mod below;
 mod call;
 mod input;
 mod output;
 mod ready;
-mod spawn;
+mod up;
 
+use crate::children::{ChildInterest, Children};
 use crate::here::{Here, RankEvent};
-use crate::link::Link;
 use crate::modex;
 use crate::refusal::{OWN, Refusal, say};
 use crate::wire::Message;
 use crate::{doing, program, signals, tree};
+use below::Below;
 pub use call::{ARGUMENT, VERSION};
 use input::Input;
 use orte_core::oob::frame::RankEnd;
-use orte_core::oob::{Frame, HostOrders, Invitation};
+use orte_core::oob::{Frame, Invitation, JobOrders};
+use orte_core::routed::{Way, envelope};
 use orte_core::segment::RankState;
 use output::DaemonOutput;
 pub use output::WINDOW;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fd::OwnedFd;
-use spawn::Spawned;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
+use up::Up;
 
 /// Runs as daemon until the job is over.
 pub fn run() -> ExitCode {
@@ -45,26 +49,29 @@ pub fn run() -> ExitCode {
 
 fn invited() -> Result<(), Refusal> {
     let (invitation, node) = call::invitation()?;
-    let (mut link, orders, behind) = call::mpirun(&invitation, node)?;
-    match Daemon::start(&invitation, node, orders) {
-        Ok(parts) => Daemon::new(invitation, link, parts).watch(behind),
+    let call::Answer { link, orders, bytes, behind } = call::starter(&invitation, node)?;
+    let is_mpirun = below::tree(&orders).parent(node) == Some(0);
+    let mut up = Up::new(link, node, is_mpirun, Duration::from_millis(invitation.silence_ms));
+    let below = Below::new(node, &orders, bytes);
+    let parts = Daemon::start(&invitation, node, orders);
+    match parts.and_then(|parts| Ok((parts, below.start(&invitation, &mut up)?))) {
+        Ok((parts, children)) => Daemon::new(up, children, parts).watch(behind),
         Err(refusal) => {
             // mpirun says it.
-            link.send(&Frame::Refused(refusal.status, refusal.sentence));
-            link.send(&Frame::Gone);
-            link.drain(PATIENCE);
+            up.send(&Frame::Refused(refusal.status, refusal.sentence));
+            up.send(&Frame::Gone);
+            up.drain(PATIENCE);
             Ok(())
         }
     }
 }
 
 struct Daemon {
-    link: Link,
+    up: Up,
+    children: Children,
     here: Here,
     output: DaemonOutput,
     input: Input,
-    spawned: Spawned,
-    invitation: Invitation,
     kept: ready::Kept,
     /// Of each program its ranks, and the file that is executed.
     programs: Vec<(u32, PathBuf)>,
@@ -74,9 +81,9 @@ struct Daemon {
     pids: BTreeMap<u32, u32>,
     /// What mpirun was told of each rank's state.
     told: BTreeMap<u32, u32>,
-    beat: Duration,
-    next_beat: Instant,
     phase: Phase,
+    /// Nobody hears any more.
+    is_orphan: bool,
 }
 
 /// What was made ready before anything runs.
@@ -87,6 +94,16 @@ struct Parts {
     kept: ready::Kept,
 }
 
+/// What is to be looked at.
+struct Ready {
+    up: bool,
+    keeper: bool,
+    wake_socket: bool,
+    children: Vec<(ChildInterest, PollFlags)>,
+    /// Streams of output.
+    streams: Vec<usize>,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     Running,
@@ -95,76 +112,77 @@ enum Phase {
 }
 
 impl Daemon {
-    fn start(invitation: &Invitation, node: u32, orders: HostOrders) -> Result<Parts, Refusal> {
+    fn start(invitation: &Invitation, node: u32, orders: JobOrders) -> Result<Parts, Refusal> {
         let failed = |error: &dyn std::fmt::Display| Refusal::system("starting the keeper process", error);
         let limit = crate::prepare::raise_descriptor_limit();
         let strangers = tree::below(&[]);
         rustix::process::set_child_subreaper(Some(rustix::process::getpid())).map_err(|errno| failed(&errno))?;
-        let (input, read_end) = Input::new(orders.stdin).map_err(|errno| failed(&errno))?;
+        let (input, read_end) = Input::new(ready::reads_here(&orders, node)).map_err(|errno| failed(&errno))?;
         let (plan, kept) = ready::plan(invitation, node, orders, read_end)?;
         let programs = plan.apps.iter().map(|app| (app.ranks, PathBuf::from(&app.path))).collect();
         let here = Here::start(plan, signals::handled(), limit, strangers)?;
         Ok(Parts { here, input, programs, kept })
     }
 
-    fn new(invitation: Invitation, link: Link, parts: Parts) -> Daemon {
+    fn new(up: Up, children: Children, parts: Parts) -> Daemon {
         let Parts { here, input, programs, kept } = parts;
-        let beat = Duration::from_millis(invitation.silence_ms / 4).max(Duration::from_millis(50));
-        let next_beat = Instant::now();
         let (output, told, awaited) = (DaemonOutput::default(), BTreeMap::new(), here.ranks().len());
-        let pids = BTreeMap::new();
         Daemon {
-            link,
+            up,
+            children,
             here,
             output,
             input,
-            spawned: Spawned::default(),
-            invitation,
             kept,
             programs,
             awaited,
-            pids,
+            pids: BTreeMap::new(),
             told,
-            beat,
-            next_beat,
             phase: Phase::Running,
+            is_orphan: false,
         }
     }
 
-    /// Until nothing of the job is left here. `behind` came together with the orders.
-    fn watch(mut self, behind: Vec<Frame>) -> Result<(), Refusal> {
+    /// Until nothing of the job is left here and below. `behind` came together with the orders.
+    fn watch(mut self, behind: Vec<Vec<u8>>) -> Result<(), Refusal> {
         let wired = self.here.modex.as_mut().map_or(Ok(Vec::new()), |modex| modex.on_wake());
         self.pass_on(wired);
-        behind.into_iter().for_each(|frame| self.obey(frame));
-        while !self.here.is_gone() {
-            let (link, keeper, wake_socket, ready) = self.wait()?;
+        behind.into_iter().for_each(|bytes| self.hear_parent(&bytes));
+        // Those below end by themselves when this process has, if there is nobody above to be told.
+        while !self.here.is_gone() || !(self.children.have_left() || self.is_orphan) {
+            let Ready { up, keeper, wake_socket, children, streams } = self.wait()?;
             if wake_socket {
                 let sends = self.here.modex.as_mut().map_or(Ok(Vec::new()), |modex| modex.on_wake());
                 self.pass_on(sends);
             }
-            if link {
-                self.hear_mpirun();
+            if up {
+                self.hear_up();
             }
-            self.output.pump(&mut self.link, &ready);
-            self.input.pump(&mut self.link);
+            self.hear_children(&children);
+            self.output.pump(&mut self.up, &streams);
+            self.input.pump(&mut self.up);
             if keeper {
                 self.hear_keeper()?;
             }
             self.look_at_clock();
         }
-        self.output.last_call(&mut self.link);
+        self.output.last_call(&mut self.up);
         // Before mpirun hears that nothing is left.
         self.kept = ready::Kept::default();
-        self.link.send(&Frame::Gone);
-        self.link.drain(PATIENCE);
-        self.spawned.end_all();
+        self.up.send(&Frame::Gone);
+        self.up.drain(PATIENCE);
+        self.children.end(if self.is_orphan { Duration::ZERO } else { LEAVING });
         Ok(())
     }
 
-    /// Sleeps until something happens: whether mpirun, the keeper and a rank have news, and which streams of output.
-    fn wait(&self) -> Result<(bool, bool, bool, Vec<usize>), Refusal> {
-        let out = if self.link.is_behind() { PollFlags::OUT } else { PollFlags::empty() };
-        let mut polls = vec![PollFd::from_borrowed_fd(self.link.socket(), PollFlags::IN | out)];
+    /// Sleeps until something happens.
+    fn wait(&self) -> Result<Ready, Refusal> {
+        let out = if self.up.behind() > 0 { PollFlags::OUT } else { PollFlags::empty() };
+        let mut polls = Vec::new();
+        if !self.is_orphan {
+            polls.push(PollFd::from_borrowed_fd(self.up.socket(), PollFlags::IN | out));
+        }
+        let up_at = (!self.is_orphan).then_some(0);
         let [keeper, wake_socket] = self.here.descriptors();
         let place = |polls: &mut Vec<PollFd<'_>>| polls.len();
         let keeper_at = keeper.map(|keeper| {
@@ -176,9 +194,11 @@ impl Daemon {
             place(&mut polls) - 1
         });
         self.input.interest(&mut polls);
+        let below = polls.len();
+        let interests = self.children.interests(&mut polls);
         let first = polls.len();
-        let sources = self.output.interests(&mut polls, self.link.behind());
-        let tick = self.next_beat.saturating_duration_since(Instant::now()).min(TICK);
+        let sources = self.output.interests(&mut polls, self.up.behind());
+        let tick = self.up.until_beat().min(TICK);
         let tick = Timespec { tv_sec: tick.as_secs() as i64, tv_nsec: i64::from(tick.subsec_nanos()) };
         match rustix::event::poll(&mut polls, Some(&tick)) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
@@ -186,18 +206,57 @@ impl Daemon {
         }
         let is_ready = |at: Option<usize>| at.is_some_and(|at| !polls[at].revents().is_empty());
         let ready = sources.into_iter().zip(&polls[first..]).filter(|(_, poll)| !poll.revents().is_empty());
-        let ready = ready.map(|(source, _)| source).collect();
-        Ok((is_ready(Some(0)), is_ready(keeper_at), is_ready(wake_socket_at), ready))
+        let flags = polls[below..first].iter().map(PollFd::revents);
+        Ok(Ready {
+            up: is_ready(up_at),
+            keeper: is_ready(keeper_at),
+            wake_socket: is_ready(wake_socket_at),
+            streams: ready.map(|(source, _)| source).collect(),
+            children: interests.into_iter().zip(flags).collect(),
+        })
     }
 
-    fn hear_mpirun(&mut self) {
-        self.link.flush();
-        let news = self.link.receive();
-        for frame in news.frames {
-            self.obey(frame);
+    fn hear_up(&mut self) {
+        let (payloads, is_lost) = self.up.receive();
+        for bytes in payloads {
+            self.hear_parent(&bytes);
         }
-        if news.lost.is_some() {
-            self.finish();
+        if is_lost {
+            self.lose_parent();
+        }
+    }
+
+    /// mpirun is not to be reached any more: the job is over here and below.
+    fn lose_parent(&mut self) {
+        self.is_orphan = true;
+        self.children.tell_all(&Frame::Finish);
+        self.finish();
+    }
+
+    /// What came from above: for those below, for this daemon, or both.
+    fn hear_parent(&mut self, bytes: &[u8]) {
+        match self.children.router().from_parent(bytes) {
+            Ok(routed) => {
+                self.children.forward(routed.down, bytes);
+                routed.here.into_iter().for_each(|(_, frame)| self.obey(frame));
+            }
+            Err(flaw) => self.refuse(OWN, format!("what mpirun sent has no meaning: {flaw}")),
+        }
+    }
+
+    fn hear_children(&mut self, ready: &[(ChildInterest, PollFlags)]) {
+        let (interests, flags): (Vec<ChildInterest>, Vec<PollFlags>) = ready.iter().copied().unzip();
+        let events = self.children.pump(&interests, &flags);
+        for (child, frame) in below::pass_on(events, &mut self.up) {
+            match frame {
+                Frame::Modex(bytes) => {
+                    let from = modex::Neighbor::Child(child);
+                    let sends = self.here.modex.as_mut().map_or(Ok(Vec::new()), |modex| modex.on_frame(from, &bytes));
+                    self.pass_on(sends);
+                }
+                Frame::Beat => {}
+                _ => self.refuse(OWN, format!("the daemon of node {child} sent what only mpirun hears")),
+            }
         }
     }
 
@@ -217,13 +276,13 @@ impl Daemon {
                 let sends = self.here.modex.as_mut().map_or(Ok(Vec::new()), |modex| modex.on_frame(from, &bytes));
                 self.pass_on(sends);
             }
+            Frame::LostElsewhere(rank) if self.here.local(rank).is_some() => {}
             Frame::LostElsewhere(rank) => {
                 let lost = self.here.modex.as_mut().map_or(Ok(()), |modex| modex.lost_elsewhere(rank));
                 self.pass_on(lost.map(|()| Vec::new()));
             }
             Frame::Ask(question) => self.answer(question),
-            Frame::Spawn(spawn) => self.spawned.start(&spawn, &self.invitation, &mut self.link),
-            Frame::EndAgent(node) => self.spawned.end(node),
+            Frame::Beat => {}
             _ => self.refuse(OWN, "mpirun sent what only a daemon sends".to_owned()),
         }
     }
@@ -234,28 +293,26 @@ impl Daemon {
             let pid = self.pids.get(&rank).copied();
             if question == 0 {
                 if let Some((since_ns, waited_ns)) = doing::waits(&self.here, rank) {
-                    self.link.send(&Frame::Waits(rank, since_ns, waited_ns));
+                    self.up.send(&Frame::Waits(rank, since_ns, waited_ns));
                 }
             } else if pid.is_some() {
                 let doing = doing::of_rank(&self.here, rank, pid);
                 let functions = doing.functions.filter(|_| question == 2).unwrap_or_default();
-                self.link.send(&Frame::Doing(rank, doing.text, doing.awaits, functions));
+                self.up.send(&Frame::Doing(rank, doing.text, doing.awaits, functions));
             }
         }
     }
 
-    /// The wire-up's messages go to mpirun; without a wire-up there is no job.
+    /// Messages of the wire-up go up or down by one host; without a wire-up there is no job.
     fn pass_on(&mut self, sends: Result<Vec<modex::Outgoing>, String>) {
         match sends {
             Ok(sends) => {
                 for send in sends {
                     match send {
-                        modex::Outgoing::Up(bytes) => self.link.send(&Frame::Modex(bytes)),
-                        modex::Outgoing::Down(child, _) => {
-                            self.refuse(
-                                OWN,
-                                format!("the wire-up names host {child} below this one, where there is none"),
-                            );
+                        modex::Outgoing::Up(bytes) => self.up.send_neighbor(&Frame::Modex(bytes)),
+                        modex::Outgoing::Down(child, bytes) => {
+                            let frame = envelope::encode(Way::Neighbor, &Frame::Modex(bytes));
+                            self.children.forward(child..child + 1, &frame);
                         }
                     }
                 }
@@ -265,7 +322,7 @@ impl Daemon {
     }
 
     fn refuse(&mut self, status: u8, sentence: String) {
-        self.link.send(&Frame::Refused(status, sentence));
+        self.up.send(&Frame::Refused(status, sentence));
         self.finish();
     }
 
@@ -274,6 +331,7 @@ impl Daemon {
             self.phase = Phase::Clearing(Instant::now() + CLEARING);
             self.input.close();
             self.here.tell(Message::Finish);
+            self.children.finish();
         }
     }
 
@@ -290,9 +348,9 @@ impl Daemon {
                 RankEvent::Unread(rank) => self.output.close(rank),
                 RankEvent::KeeperGone => {
                     let is_asked = matches!(self.phase, Phase::Clearing(_));
-                    let status = self.here.keeper_is_gone(&self.spawned.processes());
+                    let status = self.here.keeper_is_gone(&self.children.processes());
                     if !is_asked || status != 0 {
-                        self.link.send(&Frame::KeeperLost(status));
+                        self.up.send(&Frame::KeeperLost(status));
                     }
                     return Ok(());
                 }
@@ -303,7 +361,7 @@ impl Daemon {
 
     fn started(&mut self, rank: u32, pid: u32, ends: Vec<OwnedFd>) {
         self.pids.insert(rank, pid);
-        self.link.send(&Frame::Started(rank, pid));
+        self.up.send(&Frame::Started(rank, pid));
         let mut ends = ends.into_iter();
         // Fewer arrive if this process has no descriptors left.
         match (ends.next(), ends.next()) {
@@ -329,16 +387,18 @@ impl Daemon {
         let end = RankEnd { rank, wait_status, state, aborted, has_lost_peer: self.here.has_lost_peer(rank) };
         self.told.insert(rank, end.state);
         if let Some((age_ns, words)) = self.here.told(rank) {
-            self.link.send(&Frame::Told(rank, age_ns, words));
+            self.up.send(&Frame::Told(rank, age_ns, words));
         }
-        self.link.send(&Frame::Ended(end));
+        self.up.send(&Frame::Ended(end));
         let sends = self.here.mark_gone(rank);
         self.pass_on(sends);
     }
 
     fn look_at_clock(&mut self) {
         let now = Instant::now();
-        self.spawned.look(&mut self.link);
+        if !self.up.look_at_clock() && !self.is_orphan {
+            self.lose_parent();
+        }
         for rank in self.here.ranks().to_vec() {
             let state = self.here.state(rank);
             // What a rank left behind when it ended is told with its end.
@@ -348,14 +408,10 @@ impl Daemon {
             match self.here.aborted(rank) {
                 Some((status, message)) => {
                     let has_lost_peer = self.here.has_lost_peer(rank);
-                    self.link.send(&Frame::Aborted(rank, status, message, has_lost_peer));
+                    self.up.send(&Frame::Aborted(rank, status, message, has_lost_peer));
                 }
-                None => self.link.send(&Frame::State(rank, state as u32)),
+                None => self.up.send(&Frame::State(rank, state as u32)),
             }
-        }
-        if now >= self.next_beat {
-            self.next_beat = now + self.beat;
-            self.link.send(&Frame::Beat);
         }
         if self.here.look_at_keeper()
             && let Phase::Clearing(end) = self.phase
@@ -366,8 +422,8 @@ impl Daemon {
             match self.here.kill_keeper() {
                 Some(time) => self.phase = Phase::Clearing(now + time),
                 None => {
-                    let status = self.here.keeper_is_gone(&[]);
-                    self.link.send(&Frame::KeeperLost(status));
+                    let status = self.here.keeper_is_gone(&self.children.processes());
+                    self.up.send(&Frame::KeeperLost(status));
                 }
             }
         }
@@ -376,6 +432,8 @@ impl Daemon {
 
 /// How often to look whether a rank called abort, and whether the keeper was stopped.
 const TICK: Duration = Duration::from_millis(250);
+/// How long daemons below may take to end after everything else of the job has.
+const LEAVING: Duration = Duration::from_secs(2);
 /// How long the last words may take.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// How long the keeper may take to kill what is left: longer than it tries to.

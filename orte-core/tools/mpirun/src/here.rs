@@ -28,6 +28,8 @@ use std::time::{Duration, Instant};
 pub struct Plan {
     /// The node that this host is; mpirun's own is 0.
     pub node: u32,
+    /// Its children in the tree of hosts.
+    pub children: Vec<u32>,
     /// The job's number and its ranks' secret; `None`: any.
     pub identity: Option<(u64, [u8; 32])>,
     /// The node of each rank of the job.
@@ -113,8 +115,7 @@ impl Here {
                     apps: (0..plan.nodes.len() as u32).map(app).collect(),
                     names: plan.names.clone(),
                 };
-                let children = if plan.node == 0 { (1..plan.names.len() as u32).collect() } else { Vec::new() };
-                let modex = Modex::new(map, plan.node, children, Some(segment.descriptor.as_fd()));
+                let modex = Modex::new(map, plan.node, plan.children, Some(segment.descriptor.as_fd()));
                 Some(modex.map_err(|why| Refusal { status: crate::refusal::OWN, sentence: why })?)
             }
             false => None,

@@ -257,16 +257,22 @@ impl Keeper {
         wireup.chain([raw::number(&self.segment)]).collect()
     }
 
-    /// A stopped daemon counts as silent: when mpirun has given this host up, nothing may be left here.
+    /// A stopped daemon counts as silent: when mpirun has given this host up, nothing may be left here. mpirun notices the silence first;
+    /// if it does not, what is said here tells why the connection ended.
     fn look_at_parent(&mut self, silence: Duration) -> bool {
         let Some(parent) = rustix::process::getppid() else { return true };
         if !tree::is_held(parent.as_raw_nonzero().get()) {
             self.stopped_since = None;
             return true;
         }
-        if self.stopped_since.get_or_insert_with(Instant::now).elapsed() < silence {
+        if self.stopped_since.get_or_insert_with(Instant::now).elapsed() < silence + silence / 4 + MARGIN {
             return true;
         }
+        crate::refusal::say(&format!(
+            "host {}: its daemon is stopped, and was not told to go on for {} s: it is killed, and so are its ranks",
+            opal_core::sys::hostname(),
+            silence.as_secs()
+        ));
         // It is a stopped child of the same user's; gone already is as good.
         let _ = rustix::process::kill_process(parent, Signal::KILL);
         false
@@ -309,5 +315,7 @@ fn pair(name: &[u8], value: &[u8]) -> Result<CString> {
 }
 
 const SEGMENT_NUMBER: i32 = 200;
+/// So much later than mpirun the keeper gives a stopped daemon up, and a quarter of the silence.
+const MARGIN: Duration = Duration::from_millis(500);
 /// How often to look whether a daemon above is stopped.
 const TICK: Duration = Duration::from_secs(1);

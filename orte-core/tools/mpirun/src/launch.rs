@@ -10,6 +10,7 @@ mod start;
 mod told;
 mod universe;
 
+use crate::children::ChildInterest;
 use crate::cli::{Job, Stdin};
 use crate::files::Files;
 use crate::here::{Here, RankEvent};
@@ -21,7 +22,7 @@ use crate::report::Measures;
 use crate::stdin::{Fan, FanInterest};
 use crate::stdio::{Interest, Streams};
 use crate::tag::{Origin, Stream};
-use crate::there::{HostInterest, There};
+use crate::there::There;
 use crate::universe::{Member, Universe};
 use crate::{other_mpi, prepare, program, raw, signals};
 use known::{Feed, Inquiry, Known, Purpose};
@@ -127,7 +128,7 @@ struct Running {
 struct Answers {
     streams: Vec<Interest>,
     readers: Vec<FanInterest>,
-    hosts: Vec<HostInterest>,
+    hosts: Vec<ChildInterest>,
     feed: Vec<usize>,
     ready: Vec<PollFlags>,
 }

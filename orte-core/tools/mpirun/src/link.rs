@@ -1,7 +1,7 @@
-//! A connection between mpirun and a daemon after the handshake: frames in and out, never waiting.
+//! A connection between neighbours in the tree of hosts after the handshake: frames in their envelopes in and out, never waiting.
 
 use opal_core::sys;
-use orte_core::oob::{Frame, Receiver, Sender};
+use orte_core::oob::{OobFlaw, Receiver, Sender};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags};
@@ -20,8 +20,8 @@ pub struct Link {
 
 /// What was read.
 pub struct News {
-    /// The frames that are complete.
-    pub frames: Vec<Frame>,
+    /// The frames that are complete, in their envelopes.
+    pub payloads: Vec<Vec<u8>>,
     /// Nothing more will come, with the reason as half a sentence.
     pub lost: Option<String>,
 }
@@ -47,9 +47,9 @@ impl Link {
         self.waiting.len() - self.written
     }
 
-    /// Sends a frame, now or when there is room. A connection that is lost is noticed by whoever reads it.
-    pub fn send(&mut self, frame: &Frame) {
-        match self.sender.seal(&frame.encode()) {
+    /// Sends a frame in its envelope, now or when there is room. A connection that is lost is noticed by whoever reads it.
+    pub fn send(&mut self, payload: &[u8]) {
+        match self.sender.seal(payload) {
             Ok(bytes) => self.waiting.extend_from_slice(&bytes),
             Err(flaw) => crate::refusal::say(&format!("a message to another host is not sent: {flaw}")),
         }
@@ -91,7 +91,7 @@ impl Link {
 
     /// What came.
     pub fn receive(&mut self) -> News {
-        let mut news = News { frames: Vec::new(), lost: None };
+        let mut news = News { payloads: Vec::new(), lost: None };
         let mut chunk = vec![0; CHUNK];
         // So much at once, then others have their turn.
         for _ in 0..TURNS {
@@ -115,20 +115,34 @@ impl Link {
 
     fn open(&mut self, news: &mut News) {
         loop {
-            let frame = match self.receiver.next_payload() {
+            match self.receiver.next_payload() {
                 Ok(None) => return,
-                Ok(Some(payload)) => Frame::decode(&payload),
-                Err(flaw) => Err(flaw),
-            };
-            match frame {
-                Ok(frame) => news.frames.push(frame),
+                Ok(Some(payload)) => news.payloads.push(payload),
                 Err(flaw) => {
-                    news.lost = Some(format!("{flaw}; a third party on the way changes frames"));
+                    news.lost = Some(changed(&flaw));
                     return;
                 }
             }
         }
     }
+}
+
+/// Why a connection is worth nothing after bytes that no daemon sends.
+pub fn changed(flaw: &OobFlaw) -> String {
+    format!("{flaw}; a third party on the way changes frames")
+}
+
+/// Why a host that says nothing is given up, as half a sentence.
+pub fn silent(silence: Duration) -> String {
+    format!(
+        "nothing was heard of it for {} s (--mca oob_tcp_silence_timeout_s): the host or the network is down, or its daemon is stopped",
+        silence.as_secs()
+    )
+}
+
+/// How often one says that one is alive.
+pub fn beat(silence: Duration) -> Duration {
+    (silence / 4).max(Duration::from_millis(50))
 }
 
 /// Makes a connection fail where the other host no longer answers; a process that is merely stopped does no harm.

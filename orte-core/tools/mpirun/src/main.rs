@@ -4,14 +4,15 @@
 //!  mpirun ──────────── keeper ── ranks          this host
 //!     ├─ ssh ┄ daemon ─ keeper ── ranks         another one
 //!     └─ ssh ┄ daemon ─ keeper ── ranks
+//!                 └─ ssh ┄ daemon ─ keeper ── ranks
 //! ```
 //!
 //! *mpirun* (this file, [`launch`]) reads the command line, forwards output and decides when the job ends. The *keeper*
 //! ([`keeper`]), a child of it and this same program, is the parent of all *ranks* of the host. Both are child subreapers and
 //! share a socket; when either of them dies, the other one sees its end of the socket close and kills the ranks and all their
 //! children ([`here`]). On every other host a *daemon* ([`daemon`]), this same program again, stands in mpirun's place. It is
-//! started by ssh or another agent ([`there`]), calls mpirun by TCP, and gets its orders there ([`link`]). A daemon that loses
-//! mpirun kills what is on its host; mpirun ends the job when it loses a daemon.
+//! started by ssh or another agent ([`there`], [`children`]), calls whoever started it by TCP, and gets its orders there ([`link`]). A
+//! daemon that loses the one above it kills what is on its host; mpirun ends the job when it loses a daemon.
 //!
 //! **Invariant:** one thread in each process; nothing but `raw` is unsafe.
 
@@ -21,6 +22,7 @@ use std::process::ExitCode;
 mod agent;
 mod binding;
 mod calls;
+mod children;
 mod cli;
 mod cycle;
 mod daemon;

@@ -318,7 +318,7 @@ fn strangers_at_the_door_do_no_harm() {
     let text = invitation(&agent, "a.invalid");
     let address: SocketAddr = field(&text, "addresses").split(' ').next().unwrap().parse().unwrap();
     // Garbage, a call with a wrong proof, half a call, and nothing at all.
-    let mut call = b"ompi-oob\x03\0\0\0\x01\0\0\0".to_vec();
+    let mut call = b"ompi-oob\x04\0\0\0\x01\0\0\0".to_vec();
     call.resize(80, 7);
     for bytes in [&b"GET / HTTP/1.1\r\n\r\n"[..], &call, &call[..20], b""] {
         let mut stream = TcpStream::connect(address).unwrap();

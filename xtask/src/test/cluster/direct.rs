@@ -18,21 +18,25 @@ pub fn cases(session: &mut Session) {
     let on_one: [(&str, OnOne); 5] =
         [("one_node", one_node), ("port", port), ("abort", abort), ("killed", killed), ("manager_gone", manager_gone)];
     for (name, case) in on_one {
-        session.case(&format!("cluster/hydra_{name}"), |session| match shell::which(HYDRA) {
-            None => Verdict::Skipped(LACKS_HYDRA.to_owned()),
-            Some(_) => verdict(rig(session).and_then(|rig| case(&rig))),
+        session.case(&format!("cluster/hydra_{name}"), |session| match lacks() {
+            Some(why) => Verdict::Skipped(why),
+            None => verdict(rig(session).and_then(|rig| case(&rig))),
         });
     }
     let on_two: [(&str, OnTwo); 2] = [("two_hosts", two_hosts), ("wire", wire)];
     for (name, case) in on_two {
         session.case(&format!("cluster/hydra_{name}"), |session| {
-            let lacks = shell::which(HYDRA).is_none().then(|| LACKS_HYDRA.to_owned());
-            match lacks.or_else(|| hosts::lacks(&session.tree)) {
+            match lacks().or_else(|| hosts::lacks(&session.tree)) {
                 Some(why) => Verdict::Skipped(why),
                 None => verdict(on_hosts(session, "direct", Manager::None, case)),
             }
         });
     }
+}
+
+/// What is missing for it here.
+pub fn lacks() -> Option<String> {
+    shell::which(HYDRA).is_none().then(|| LACKS_HYDRA.to_owned())
 }
 
 /// All ranks are on this node, and reach each other through its memory.
@@ -104,6 +108,7 @@ fn wire(rig: &Rig, cluster: &Cluster) -> Result<()> {
     })
 }
 
-const HYDRA: &str = "mpiexec.hydra";
+/// Its program.
+pub const HYDRA: &str = "mpiexec.hydra";
 const LACKS_HYDRA: &str = "there is no mpiexec.hydra: apt-get install --no-install-recommends mpich";
 const SAYS: [&str; 3] = ["-env", "OMPI_MCA_btl_base_verbose", "40"];

@@ -18,6 +18,8 @@ struct Blow {
     script: &'static str,
     /// One of these is in what mpirun says; none: it is dead itself.
     words: &'static [&'static str],
+    /// mpirun speaks with h1 alone, that with h2, and that with h3: what is struck stands between.
+    is_between: bool,
     /// Only the heartbeat tells.
     is_silent: bool,
     /// The hosts are not what they were.
@@ -25,18 +27,12 @@ struct Blow {
 }
 
 const fn kill(name: &'static str, host: &'static str, script: &'static str, words: &'static [&'static str]) -> Blow {
-    Blow { name, host, script, words, is_silent: false, breaks_hosts: false }
+    Blow { name, host, script, words, is_between: false, is_silent: false, breaks_hosts: false }
 }
 
-const BLOWS: [Blow; 8] = [
+const BLOWS: [Blow; 11] = [
     kill("rank", "h2", r#"p=$(pgrep -n -f "^[^ ]*places sleep") && kill -KILL $p && echo done"#, &["on h2"]),
-    kill(
-        "daemon",
-        "h2",
-        r#"p=$(pgrep -o -x mpirun) && kill -KILL $p && echo done"#,
-        // "its daemon ended", or "no daemon started there" if it had not said that it is ready.
-        &["host h2", "daemon"],
-    ),
+    kill("daemon", "h2", KILL_DAEMON, NO_DAEMON),
     kill("keeper", "h2", r#"p=$(pgrep -x mpirun-keeper) && kill -KILL $p && echo done"#, &["keeper", "h2"]),
     kill("mpirun", "head", r#"p=$(pgrep -o -f "bin/mpirun --host") && kill -KILL $p && echo done"#, &[]),
     kill("agent", "head", r#"p=$(pgrep -o -f "^ssh h2 ") && kill -KILL $p && echo done"#, &["h2"]),
@@ -49,21 +45,22 @@ const BLOWS: [Blow; 8] = [
             &["h2"],
         )
     },
+    Blow { is_silent: true, breaks_hosts: true, ..kill("link", "head", CUT, &["h2"]) },
+    Blow { is_silent: true, ..kill("stopped_daemon", "h2", STOP_DAEMON, &["its daemon is stopped", "h2"]) },
+    Blow { is_between: true, ..kill("daemon_between", "h2", KILL_DAEMON, NO_DAEMON) },
+    Blow { is_between: true, is_silent: true, breaks_hosts: true, ..kill("link_between", "head", CUT, &["h2"]) },
     Blow {
+        is_between: true,
         is_silent: true,
-        breaks_hosts: true,
-        ..kill("link", "head", r#"pgrep -f "^ssh h2 " >/dev/null && ip link set h2 down && echo done"#, &["h2"])
-    },
-    Blow {
-        is_silent: true,
-        ..kill(
-            "stopped_daemon",
-            "h2",
-            r#"p=$(pgrep -o -x mpirun) && kill -STOP $p && echo done"#,
-            &["its daemon is stopped", "h2"],
-        )
+        ..kill("stopped_between", "h2", STOP_DAEMON, &["its daemon is stopped", "h2"])
     },
 ];
+
+const KILL_DAEMON: &str = r#"p=$(pgrep -o -x mpirun) && kill -KILL $p && echo done"#;
+const STOP_DAEMON: &str = r#"p=$(pgrep -o -x mpirun) && kill -STOP $p && echo done"#;
+const CUT: &str = r#"pgrep -f "^ssh h2 " >/dev/null && ip link set h2 down && echo done"#;
+/// "its daemon ended", or "no daemon started there" if it had not said that it is ready.
+const NO_DAEMON: &[&str] = &["host h2", "daemon"];
 
 /// `cluster/failure…`
 pub fn cases(session: &mut Session) {
@@ -112,6 +109,9 @@ fn at_point(rig: &Rig, cluster: &Cluster, blow: &Blow, seed: u64) -> Result<Dura
     let mut command = cluster.command("head", &[rig.dist.join("bin/mpirun").display().to_string()])?;
     // Only silence needs these, and they make a case short: a host may be cut off before its daemon has called.
     command.args(["--host", "h1:2,h2:2,h3:1", "--mca", "oob_tcp_silence_timeout_s", SILENCE]);
+    if blow.is_between {
+        command.args(["--mca", "plm_ssh_tree_radix", "1"]);
+    }
     if blow.is_silent {
         command.args(["--mca", "plm_start_timeout_s", "5"]);
     }
@@ -147,7 +147,7 @@ fn at_point(rig: &Rig, cluster: &Cluster, blow: &Blow, seed: u64) -> Result<Dura
 
 /// On each host that is there.
 fn nothing_left(cluster: &Cluster, blow: &Blow, limit: Duration) -> Result<()> {
-    if blow.name == "stopped_daemon" {
+    if blow.script == STOP_DAEMON {
         // Whoever stopped it lets it go on; then it sees that mpirun is gone.
         said(cluster, "h2", "pkill -CONT -x mpirun; true")?;
     }

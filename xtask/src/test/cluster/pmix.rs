@@ -34,7 +34,8 @@ pub fn cases(session: &mut Session) {
             }
         });
     }
-    let on_one: [(&str, OnOne); 2] = [("openmpi", openmpi), ("no_manager", no_manager)];
+    let on_one: [(&str, OnOne); 3] =
+        [("openmpi", openmpi), ("no_manager", no_manager), ("without_component", without_component)];
     for (name, case) in on_one {
         session.case(&format!("cluster/pmix_{name}"), |session| match lacks().or_else(lacks_openmpi) {
             Some(why) => Verdict::Skipped(why),
@@ -43,19 +44,21 @@ pub fn cases(session: &mut Session) {
     }
 }
 
-fn lacks() -> Option<String> {
+/// What is missing for it here.
+pub fn lacks() -> Option<String> {
     let is_there = Command::new("pkg-config").args(["--exists", "pmix"]).status().is_ok_and(|status| status.success());
     (!is_there)
         .then(|| "PMIx is not installed: apt-get install --no-install-recommends pkg-config libpmix-dev".to_owned())
 }
 
-fn lacks_openmpi() -> Option<String> {
+/// Whether Open MPI is missing.
+pub fn lacks_openmpi() -> Option<String> {
     let is_there = shell::which(OPEN_MPI).is_some();
     (!is_there).then(|| "Open MPI is not installed: apt-get install --no-install-recommends openmpi-bin".to_owned())
 }
 
 /// The default components and ess/pmix: built once, for all cases.
-fn library(session: &mut Session) -> Result<PathBuf> {
+pub fn library(session: &mut Session) -> Result<PathBuf> {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     if let Some(dist) = BUILT.get() {
         return Ok(dist.clone());
@@ -149,6 +152,21 @@ fn no_manager(rig: &Rig) -> Result<()> {
     }
     for part in ["(PMIx 9.8.7, PMIX_NAMESPACE=gone.1)", "its own PMIx, `OpenPMIx", "says ", "ess_pmix_library"] {
         contains(&ended.err, part)?;
+    }
+    Ok(())
+}
+
+/// The selection list of the user goes before what Open MPI's mpirun sets: without ess/pmix there is nobody who speaks with it.
+fn without_component(rig: &Rig) -> Result<()> {
+    for words in [&["-x", "OMPI_MCA_ess=^pmix"][..], &["env", "OMPI_MCA_ess=^pmix"]] {
+        let line = open_mpi();
+        let mut command = Command::new(&line[0]);
+        let ended = run(rig, command.args(&line[1..]).args(["-n", "2"]).args(words).arg(&rig.places))?;
+        if ended.status.is_none() || ended.ended_with(0) {
+            return Err(fail(ended.story()));
+        }
+        contains(&ended.err, "another launcher started this process as one of several")?;
+        contains(&ended.err, "ess/pmix")?;
     }
     Ok(())
 }

@@ -1,71 +1,170 @@
-//! Programs of others, and the heat solver, on 2 and 4 test hosts: right answers, and the bytes that cross each wire.
+//! Programs of others, and the heat solver, on 2 and 4 test hosts, whoever starts the ranks: right answers, and the bytes that cross each
+//! wire.
 
 use super::super::{Session, Verdict, deadline, hpcc, mpi4py, programs};
 use super::hosts::said;
-use super::rig::{Rig, contains, expect, on, run, verdict};
+use super::rig::{Rig, contains, expect, rig_with, run, up_and_down, verdict};
+use super::{direct, pmix};
 use crate::cluster::hosts::{self, Cluster, Manager};
 use crate::failure::{At, Result, fail};
+use crate::shell;
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
+/// Who starts the ranks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Launcher {
+    /// mpirun, over ssh.
+    Ssh,
+    /// Slurm's srun, which speaks this with them.
+    Srun(&'static str),
+    /// mpirun in an allocation of Slurm.
+    Salloc,
+    /// MPICH's mpiexec.
+    Hydra,
+}
+
+const LAUNCHERS: [(Launcher, &str); 5] = [
+    (Launcher::Ssh, ""),
+    (Launcher::Srun("pmi2"), "_pmi2"),
+    (Launcher::Srun("pmix"), "_pmix"),
+    (Launcher::Salloc, "_salloc"),
+    (Launcher::Hydra, "_hydra"),
+];
+
 /// `cluster/real…`
 pub fn cases(session: &mut Session) {
-    let lacks = |session: &Session| hosts::lacks(&session.tree).map(Verdict::Skipped);
-    session.case("cluster/real_heat", |session| lacks(session).unwrap_or_else(|| verdict(heat(session))));
-    for (hosts, name) in [(2, "cluster/real_mpi4py"), (4, "cluster/real_mpi4py_4")] {
-        session.case(name, |session| lacks(session).unwrap_or_else(|| python(session, hosts)));
-    }
-    if session.options.all {
-        for (hosts, name) in [(2, "cluster/real_hpcc"), (4, "cluster/real_hpcc_4")] {
-            session.case(name, |session| lacks(session).unwrap_or_else(|| challenge(session, hosts)));
+    for (launcher, suffix) in LAUNCHERS {
+        for hosts in launcher.hosts() {
+            let name = |program: &str| format!("cluster/real_{program}{suffix}{}", if *hosts == 4 { "_4" } else { "" });
+            case(session, &name("heat"), launcher, |session, dist| heat(session, dist, launcher, *hosts));
+            // The same programs and the same answers, however ranks are started: in the full tier.
+            if session.options.all || launcher == Launcher::Ssh {
+                case(session, &name("mpi4py"), launcher, |session, dist| python(session, dist, launcher, *hosts));
+            }
+            if session.options.all {
+                case(session, &name("hpcc"), launcher, |session, dist| challenge(session, dist, launcher, *hosts));
+            }
         }
     }
 }
 
-/// Four ranks in a square grid: each step the ranks of one host send one line of cells to those of the other, and no more.
-fn heat(session: &mut Session) -> Result<()> {
-    let source = session.tree.root.join("tests/c/heat.c");
-    let program = programs::compiled(session, &source, &[])?;
-    let (cells, steps) = (512u64, 400u64);
-    for hosts in [2, 4] {
-        on(session, "real", hosts, Manager::None, |rig, cluster| {
-            let before = sent(cluster)?;
-            let mut command = mpirun(rig, cluster, 4)?;
-            command.arg(&program).args(["--nx", &cells.to_string(), "--ny", &cells.to_string()]);
-            command.args(["--iters", &steps.to_string(), "--quiet"]);
-            expect(&run(rig, &mut command)?, 0)?;
-            let after = sent(cluster)?;
-            // A line of the cut between two hosts, or half of two; of a host of four two halves. Its ends and what is gathered come on top.
-            let least = steps * cells * 8;
-            for (host, (before, after)) in before.iter().zip(&after).enumerate() {
-                let crossed = after - before;
-                let gathered = if host == 0 { 0 } else { cells * cells * 8 / u64::from(hosts) };
-                let most = (least + gathered) * 5 / 4 + OTHER_BYTES;
-                if crossed < least + gathered || crossed > most {
-                    return Err(fail(format!(
-                        "{hosts} hosts: {crossed} bytes left h{}; at least {} and at most {most} should",
-                        host + 1,
-                        least + gathered
-                    )));
-                }
-            }
-            Ok(())
-        })?;
+type Case<'a> = &'a dyn Fn(&mut Session, &Path) -> Verdict;
+
+/// With the library that the launcher needs.
+fn case(session: &mut Session, name: &str, launcher: Launcher, case: impl Fn(&mut Session, &Path) -> Verdict) {
+    let case: Case<'_> = &case;
+    session.case(name, |session| {
+        if let Some(why) = launcher.lacks(session) {
+            return Verdict::Skipped(why);
+        }
+        let dist = match launcher {
+            Launcher::Srun("pmix") => pmix::library(session),
+            _ => session.library().map(|library| library.dist).map_err(fail),
+        };
+        dist.map_or_else(Verdict::from, |dist| case(session, &dist))
+    });
+}
+
+impl Launcher {
+    /// On how many hosts.
+    fn hosts(self) -> &'static [u32] {
+        if self == Launcher::Ssh { &[2, 4] } else { &[2] }
     }
-    Ok(())
+
+    fn manager(self) -> Manager {
+        if matches!(self, Launcher::Srun(_) | Launcher::Salloc) { Manager::Slurm } else { Manager::None }
+    }
+
+    fn lacks(self, session: &Session) -> Option<String> {
+        let own = match self {
+            Launcher::Srun("pmix") => pmix::lacks(),
+            Launcher::Hydra => direct::lacks(),
+            _ => None,
+        };
+        own.or_else(|| hosts::lacks(&session.tree)).or_else(|| hosts::lacks_for(self.manager()))
+    }
+
+    /// Begins a command that starts so many ranks in blocks over all hosts, in this folder if it is named.
+    fn start(self, rig: &Rig, cluster: &Cluster, folder: Option<&Path>) -> Result<Command> {
+        let (count, each) = (cluster.hosts(), RANKS / cluster.hosts());
+        let ranks = RANKS.to_string();
+        let mpirun = rig.dist.join("bin/mpirun").display().to_string();
+        let (nodes, tasks) = (format!("-N{count}"), format!("-n{ranks}"));
+        let names = |suffix: &str| (1..=count).map(|host| format!("h{host}{suffix}")).collect::<Vec<_>>().join(",");
+        let mut words: Vec<String> = match self {
+            Launcher::Ssh => vec![mpirun, "--host".to_owned(), names(&format!(":{each}")), "-n".to_owned(), ranks],
+            Launcher::Srun(mpi) => ["srun", &format!("--mpi={mpi}"), &nodes, &tasks].map(str::to_owned).to_vec(),
+            Launcher::Salloc => ["salloc", "--quiet", &nodes, &tasks, &mpirun].map(str::to_owned).to_vec(),
+            Launcher::Hydra => [direct::HYDRA, "-hosts", &names(""), "-ppn", &each.to_string(), "-n", &ranks]
+                .map(str::to_owned)
+                .to_vec(),
+        };
+        let option = match self {
+            Launcher::Ssh | Launcher::Salloc => "--wdir",
+            Launcher::Srun(_) => "--chdir",
+            Launcher::Hydra => "-wdir",
+        };
+        words.extend(folder.into_iter().flat_map(|folder| [option.to_owned(), folder.display().to_string()]));
+        cluster.command("head", &words)
+    }
+}
+
+/// Runs a case on so many hosts of its own.
+fn on(
+    session: &Session,
+    dist: &Path,
+    (launcher, hosts): (Launcher, u32),
+    case: impl Fn(&Rig, &Cluster) -> Result<()>,
+) -> Verdict {
+    let rig = rig_with(session, dist);
+    verdict(rig.and_then(|rig| up_and_down(session, "real", hosts, launcher.manager(), |cluster| case(&rig, cluster))))
+}
+
+/// Four ranks in a square grid: each step the ranks of one host send one line of cells to those of the other, and no more.
+fn heat(session: &mut Session, dist: &Path, launcher: Launcher, hosts: u32) -> Verdict {
+    let (cells, steps) = (512u64, 400u64);
+    let source = session.tree.root.join("tests/c/heat.c");
+    let program = session.scratch().join("cluster").join(format!("heat{hosts}"));
+    on(session, dist, (launcher, hosts), |rig, cluster| {
+        let mut compile = Command::new(dist.join("bin/mpicc"));
+        shell::output(compile.arg("-O2").arg(&source).arg("-o").arg(&program).arg("-lm"))?;
+        let before = sent(cluster)?;
+        let mut command = launcher.start(rig, cluster, None)?;
+        command.arg(&program).args(["--nx", &cells.to_string(), "--ny", &cells.to_string()]);
+        command.args(["--iters", &steps.to_string(), "--quiet"]);
+        expect(&run(rig, &mut command)?, 0)?;
+        let after = sent(cluster)?;
+        // A line of the cut between two hosts, or half of two; of a host of four two halves. Its ends and what is gathered come on top.
+        let least = steps * cells * 8;
+        for (host, (before, after)) in before.iter().zip(&after).enumerate() {
+            let crossed = after - before;
+            let gathered = if host == 0 { 0 } else { cells * cells * 8 / u64::from(hosts) };
+            let most = (least + gathered) * 5 / 4 + OTHER_BYTES;
+            if crossed < least + gathered || crossed > most {
+                return Err(fail(format!(
+                    "{launcher:?}, {hosts} hosts: {crossed} bytes left h{}; at least {} and at most {most} should",
+                    host + 1,
+                    least + gathered
+                )));
+            }
+        }
+        Ok(())
+    })
 }
 
 /// mpi4py's own tests of messages and collectives.
-fn python(session: &mut Session, hosts: u32) -> Verdict {
+fn python(session: &mut Session, dist: &Path, launcher: Launcher, hosts: u32) -> Verdict {
     let home = match mpi4py::opened(session) {
         Ok(home) => home,
         Err(verdict) => return verdict,
     };
     let suites = mpi4py::SUITES.iter().filter(|suite| ["p2p", "coll"].contains(&suite.name));
     let modules: Vec<mpi4py::Module> = suites.flat_map(|suite| suite.modules).copied().collect();
-    verdict(on(session, "real", hosts, Manager::None, |rig, cluster| {
+    on(session, dist, (launcher, hosts), |rig, cluster| {
         let before = sent(cluster)?;
-        let mut command = mpirun(rig, cluster, 4)?;
+        let mut command = launcher.start(rig, cluster, None)?;
         command.arg(&home.python).args(mpi4py::arguments(&home, &modules, 1));
         programs::own_choice(&mut command);
         let library = rig.dist.join("lib/libmpi_abi.so.1");
@@ -78,27 +177,27 @@ fn python(session: &mut Session, hosts: u32) -> Verdict {
             return Err(fail(wrong));
         }
         all_sent(cluster, &before, 1 << 20)
-    }))
+    })
 }
 
 /// HPC Challenge, which checks its answers.
-fn challenge(session: &mut Session, hosts: u32) -> Verdict {
+fn challenge(session: &mut Session, dist: &Path, launcher: Launcher, hosts: u32) -> Verdict {
     let program = match hpcc::compiled(session) {
         Ok(program) => program,
         Err(verdict) => return verdict,
     };
     let folder = session.scratch().join(format!("cluster/hpcc-{hosts}"));
-    verdict(on(session, "real", hosts, Manager::None, |rig, cluster| {
-        hpcc::prepare(&folder, &program, hpcc::Problem { ranks: 4, order: 400, block: 32 })?;
+    on(session, dist, (launcher, hosts), |rig, cluster| {
+        hpcc::prepare(&folder, &program, hpcc::Problem { ranks: RANKS, order: 400, block: 32 })?;
         let before = sent(cluster)?;
-        let mut command = mpirun(rig, cluster, 4)?;
-        command.arg("--wdir").arg(&folder).arg(&program).envs(hpcc::ENVIRONMENT);
+        let mut command = launcher.start(rig, cluster, Some(&folder))?;
+        command.arg(&program).envs(hpcc::ENVIRONMENT).env("LD_LIBRARY_PATH", rig.dist.join("lib"));
         programs::own_choice(&mut command);
         expect(&deadline::run(&mut command, LIMIT, &rig.log.with_extension("hpcc"))?, 0)?;
         let report = hpcc::report(&folder)?.map_err(fail)?;
         contains(&report, "Success=1")?;
         all_sent(cluster, &before, 1 << 20)
-    }))
+    })
 }
 
 /// Bytes that left each host so far.
@@ -119,15 +218,8 @@ fn all_sent(cluster: &Cluster, before: &[u64], least: u64) -> Result<()> {
     }
 }
 
-/// So many ranks in blocks over all hosts.
-fn mpirun(rig: &Rig, cluster: &Cluster, ranks: u32) -> Result<Command> {
-    let each = ranks / cluster.hosts();
-    let hosts: Vec<String> = (1..=cluster.hosts()).map(|host| format!("h{host}:{each}")).collect();
-    let mut command = cluster.command("head", &[rig.dist.join("bin/mpirun").display().to_string()])?;
-    command.args(["--host", &hosts.join(","), "-n", &ranks.to_string()]);
-    Ok(command)
-}
-
 /// Logins, launch, handshakes and what goes with each message.
 const OTHER_BYTES: u64 = 600_000;
 const LIMIT: Duration = Duration::from_secs(900);
+/// In all jobs.
+const RANKS: u32 = 4;

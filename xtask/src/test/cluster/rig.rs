@@ -83,7 +83,8 @@ pub fn on(
     up_and_down(session, name, hosts, manager, |cluster| case(&rig, cluster))
 }
 
-fn up_and_down(
+/// Brings so many hosts up for a case.
+pub fn up_and_down(
     session: &Session,
     name: &str,
     hosts: u32,

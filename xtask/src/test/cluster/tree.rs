@@ -1,16 +1,19 @@
-//! Daemons that log in to further hosts (`plm_ssh_tree_radix`): who logs in to whom, and what mpirun says of a login that another host
-//! tried.
+//! Daemons that log in to further hosts (`plm_ssh_tree_radix`): who logs in to whom, who speaks with whom, and what mpirun says of a login
+//! that another host tried.
 
 use super::super::{Session, Verdict};
+use super::hosts::said;
 use super::rig::{OnHosts, Rig, contains, expect, killed_ends, on, placed, run, verdict};
 use crate::cluster::hosts::{self, Cluster, Manager};
 use crate::failure::{At, Result, fail};
 use crate::shell;
 use std::process::Command;
+use std::sync::Mutex;
 
 /// `cluster/tree…`
 pub fn cases(session: &mut Session) {
-    let cases: [(&str, OnHosts); 3] = [("logins", logins), ("refused", refused), ("killed", killed)];
+    let cases: [(&str, OnHosts); 4] =
+        [("logins", logins), ("connections", connections), ("refused", refused), ("killed", killed)];
     for (name, case) in cases {
         session.case(&format!("cluster/tree_{name}"), |session| match hosts::lacks(&session.tree) {
             Some(why) => Verdict::Skipped(why),
@@ -43,6 +46,25 @@ fn logins(rig: &Rig, cluster: &Cluster) -> Result<()> {
     Ok(())
 }
 
+/// mpirun holds connections to its children in the tree alone, and each daemon one to its parent and one to each child.
+fn connections(rig: &Rig, cluster: &Cluster) -> Result<()> {
+    for (radix, expected) in [("2", [2, 3, 1, 1, 1]), ("1", [1, 2, 2, 2, 1]), ("0", [4, 1, 1, 1, 1])] {
+        let held = Mutex::new(Vec::new());
+        killed_ends(rig, mpirun(rig, cluster, radix, "")?.arg(&rig.places).arg("sleep"), |rank| {
+            let counts: Result<Vec<usize>> =
+                ["head", "h1", "h2", "h3", "h4"].iter().map(|host| held_by_mpirun(cluster, host)).collect();
+            *held.lock().expect("nobody panics with it") = counts?;
+            cluster.command("h1", &["kill", "-KILL", rank])
+        })?;
+        let found = held.into_inner().expect("nobody panics with it");
+        if found != expected {
+            return Err(fail(format!("radix {radix}: {found:?} connections on head, h1 … h4, not {expected:?}")));
+        }
+        nothing_left(cluster)?;
+    }
+    Ok(())
+}
+
 /// What a login from another host says, and from which one it was tried; the hosts that are up are told to end.
 fn refused(rig: &Rig, cluster: &Cluster) -> Result<()> {
     let script = r#"[ "$1" != h4 ] || exit 255"#;
@@ -62,6 +84,12 @@ fn killed(rig: &Rig, cluster: &Cluster) -> Result<()> {
     })?;
     contains(&err, "host h2")?;
     nothing_left(cluster)
+}
+
+/// TCP connections of mpirun or of the daemon of a host.
+fn held_by_mpirun(cluster: &Cluster, host: &str) -> Result<usize> {
+    let text = said(cluster, host, "ss -tnpH state established | grep -c '\"mpirun\"'; true")?;
+    text.trim().parse().at("read a count of connections")
 }
 
 /// mpirun on all four hosts; `script` is run by each agent before it logs in.

@@ -1,10 +1,11 @@
-//! How a daemon comes to trust mpirun: it reads the invitation, calls, and gets its orders.
+//! How a daemon comes to trust mpirun, or the daemon that started it: it reads the invitation, calls, and gets its orders.
 
 use crate::link::{self, Link};
 use crate::refusal::{OWN, Refusal};
 use orte_core::oob::handshake::Step;
 use orte_core::oob::invitation::{LONGEST, Refused};
-use orte_core::oob::{Calling, Frame, HostOrders, Invitation, Receiver, Sender};
+use orte_core::oob::{Calling, Frame, Invitation, JobOrders, Receiver, Sender};
+use orte_core::routed::envelope;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
@@ -71,21 +72,36 @@ fn use_all_processors() {
     let _ = rustix::thread::sched_setaffinity(None, &all);
 }
 
-/// Calls mpirun and gets the orders, and what came right behind them.
-pub fn mpirun(invitation: &Invitation, node: u32) -> Result<(Link, HostOrders, Vec<Frame>), Refusal> {
+/// What a daemon hears when it has called.
+pub struct Answer {
+    /// The connection.
+    pub link: Link,
+    /// What to start.
+    pub orders: JobOrders,
+    /// The same as it came.
+    pub bytes: Vec<u8>,
+    /// What came right behind.
+    pub behind: Vec<Vec<u8>>,
+}
+
+/// Calls whoever started this daemon, and gets the orders.
+pub fn starter(invitation: &Invitation, node: u32) -> Result<Answer, Refusal> {
     let end = Instant::now() + Duration::from_millis(invitation.patience_ms);
     let mut link = call(invitation, node, end)?;
     loop {
         let news = link.receive();
-        let mut frames = news.frames.into_iter();
-        match frames.next() {
-            Some(Frame::Orders(orders)) if orders.names.len() > node as usize => {
-                return Ok((link, orders, frames.collect()));
-            }
-            // The job ended before it began.
-            Some(Frame::Finish) => return Err(Refusal::nothing_to_do()),
-            Some(_) => return Err(Refusal::system("hearing mpirun", "it did not begin with orders")),
-            None => {}
+        let mut payloads = news.payloads.into_iter();
+        if let Some(bytes) = payloads.next() {
+            let failed = || Refusal::system("hearing mpirun", "it did not begin with orders");
+            let frame = envelope::open(&bytes).and_then(|(_, frame)| Frame::decode(frame)).map_err(|_| failed())?;
+            return match frame {
+                Frame::Orders(orders) if orders.names.len() > node as usize => {
+                    Ok(Answer { link, orders: *orders, bytes, behind: payloads.collect() })
+                }
+                // The job ended before it began.
+                Frame::Finish => Err(Refusal::nothing_to_do()),
+                _ => Err(failed()),
+            };
         }
         if let Some(why) = news.lost {
             return Err(Refusal::system("hearing mpirun", why));
@@ -131,8 +147,8 @@ fn call(invitation: &Invitation, node: u32, end: Instant) -> Result<Link, Refusa
     Err(Refusal {
         status: OWN,
         sentence: format!(
-            "the daemon on this host cannot reach mpirun by TCP ({}); --mca oob_tcp_if_include names the interfaces that mpirun \
-             listens on",
+            "the daemon on this host cannot reach mpirun, or the daemon that started it, by TCP ({}); --mca oob_tcp_if_include names the \
+             interfaces that these listen on",
             failures.join(", ")
         ),
     })

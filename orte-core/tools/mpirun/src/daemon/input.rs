@@ -1,6 +1,6 @@
 //! Standard input for the ranks of a host: mpirun sends it, and no more than the ranks here have room for.
 
-use crate::link::Link;
+use super::up::Up;
 use orte_core::oob::{Frame, orders};
 use rustix::event::{PollFd, PollFlags};
 use rustix::fd::OwnedFd;
@@ -89,7 +89,7 @@ impl Input {
     }
 
     /// Moves what can be moved, and tells mpirun what there is room for.
-    pub fn pump(&mut self, link: &mut Link) {
+    pub fn pump(&mut self, up: &mut Up) {
         self.readers.retain_mut(Reader::write);
         if self.has_ended && !self.is_for_all {
             // To close its end is what tells a rank that there is no more.
@@ -97,12 +97,12 @@ impl Input {
         }
         let is_taken = self.readers.iter().all(|reader| reader.waiting.is_empty());
         if self.owed > 0 && is_taken && !self.is_for_all {
-            link.send(&Frame::InputRoom(self.owed as u32));
+            up.send(&Frame::InputRoom(self.owed as u32));
             self.owed = 0;
         }
         if self.readers.is_empty() && !self.is_for_all && !self.is_told {
             self.is_told = true;
-            link.send(&Frame::InputUnread);
+            up.send(&Frame::InputUnread);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Output of the ranks of a host, on its way to mpirun. Only so much is under way as mpirun has room for: a slow reader there slows
 //! the ranks, as it does on mpirun's own host.
 
-use crate::link::Link;
+use super::up::Up;
 use orte_core::oob::Frame;
 use rustix::event::{PollFd, PollFlags};
 use rustix::fd::OwnedFd;
@@ -72,35 +72,35 @@ impl DaemonOutput {
     }
 
     /// Passes on what is there. `ready` are places among the sources, ascending.
-    pub fn pump(&mut self, link: &mut Link, ready: &[usize]) {
+    pub fn pump(&mut self, up: &mut Up, ready: &[usize]) {
         // From the back, because one that has ended is replaced by the last one. Places may be out of date by a rank that nobody
         // reads; then there is nothing to be read.
         for index in ready.iter().rev() {
-            if *index < self.sources.len() && self.room > 0 && !self.read(*index, link, true) {
-                self.end(*index, link);
+            if *index < self.sources.len() && self.room > 0 && !self.read(*index, up, true) {
+                self.end(*index, up);
             }
         }
     }
 
     /// All ranks are dead: passes on what is left.
-    pub fn last_call(&mut self, link: &mut Link) {
+    pub fn last_call(&mut self, up: &mut Up) {
         while let Some(last) = self.sources.len().checked_sub(1) {
             let mut left = rustix::pipe::fcntl_getpipe_size(&self.sources[last].descriptor).unwrap_or(HELD_BY_TERMINAL);
-            while left > 0 && self.read(last, link, false) {
+            while left > 0 && self.read(last, up, false) {
                 // A read takes 4 KiB of what a terminal holds; less is the end of what is there.
                 left = left.saturating_sub(4096);
             }
-            self.end(last, link);
+            self.end(last, up);
         }
     }
 
-    fn end(&mut self, index: usize, link: &mut Link) {
+    fn end(&mut self, index: usize, up: &mut Up) {
         let source = self.sources.swap_remove(index);
-        link.send(&Frame::Output(source.rank, source.stream, Vec::new()));
+        up.send(&Frame::Output(source.rank, source.stream, Vec::new()));
     }
 
     /// False at the end, and with `waits` false where nothing is there now.
-    fn read(&mut self, index: usize, link: &mut Link, waits: bool) -> bool {
+    fn read(&mut self, index: usize, up: &mut Up, waits: bool) -> bool {
         let source = &self.sources[index];
         let most = if waits { self.room.min(CHUNK) } else { CHUNK };
         let mut chunk = vec![0; most];
@@ -109,7 +109,7 @@ impl DaemonOutput {
             Ok(read) => {
                 chunk.truncate(read);
                 self.room = self.room.saturating_sub(read);
-                link.send(&Frame::Output(source.rank, source.stream, chunk));
+                up.send(&Frame::Output(source.rank, source.stream, chunk));
                 true
             }
             Err(Errno::AGAIN | Errno::INTR) => waits,

@@ -1,5 +1,6 @@
 //! From orders to a plan: programs found on this host, places on its cores, variables of its ranks.
 
+use super::below::tree;
 use crate::cli::{self, App, Environment};
 use crate::here::{KeeperEnvironment, Plan};
 use crate::preload::{Program, Written};
@@ -7,7 +8,7 @@ use crate::prepare;
 use crate::pty::Pty;
 use crate::refusal::Refusal;
 use orte_core::oob::handshake::{job_of, secret_of_ranks};
-use orte_core::oob::{HostOrders, Invitation, orders};
+use orte_core::oob::{Invitation, JobOrders, orders};
 use rustix::fd::OwnedFd;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -18,7 +19,7 @@ use std::path::PathBuf;
 pub fn plan(
     invitation: &Invitation,
     node: u32,
-    orders: HostOrders,
+    orders: JobOrders,
     input: Option<OwnedFd>,
 ) -> Result<(Plan, Kept), Refusal> {
     let directory = PathBuf::from(OsString::from_vec(orders.directory.clone()));
@@ -26,6 +27,8 @@ pub fn plan(
         Refusal::usage(format!("the directory {}: {error}; --wdir names one that is there", directory.display()))
     })?;
     let environment = environment(&orders);
+    let stdin = reads_here(&orders, node);
+    let children = tree(&orders).children(node).collect();
     let mut kept = Kept::default();
     orders.files.iter().try_for_each(|file| kept.written.add(file))?;
     let path = environment.get(&OsString::from("PATH")).cloned();
@@ -44,16 +47,18 @@ pub fn plan(
         });
     }
     let ranks = orders.nodes.iter().filter(|its| **its == node).count() as u32;
-    let words: Vec<OsString> = orders.binding.iter().map(OsString::from).collect();
+    let words = cli::binding_of(&orders.binding, &orders.slots, &orders.nodes, node);
+    let words: Vec<OsString> = words.into_iter().map(OsString::from).collect();
     let bindings = cli::places_here(&words, ranks)?.into_iter().map(|place| place.processors).collect();
     let plan = Plan {
         node,
+        children,
         identity: Some((job_of(&invitation.secret), secret_of_ranks(&invitation.secret))),
         nodes: orders.nodes,
         names: orders.names,
         universe: orders.universe,
         bindings,
-        stdin: reader(orders.stdin),
+        stdin: reader(stdin),
         input,
         merge: orders.merge,
         pty: orders.pty.map(|(rows, columns)| Pty { rows: rows as u16, columns: columns as u16, until_init: false }),
@@ -86,7 +91,7 @@ fn app(app: orders::App) -> App {
 }
 
 /// mpirun's variables, but what says something of this host or of this login is this host's own.
-fn environment(orders: &HostOrders) -> BTreeMap<OsString, OsString> {
+fn environment(orders: &JobOrders) -> BTreeMap<OsString, OsString> {
     let is_own = |name: &OsString| OWN.contains(&name.as_bytes()) || name.as_bytes().starts_with(b"SSH_");
     let mut all: BTreeMap<OsString, OsString> = std::env::vars_os().filter(|(name, _)| is_own(name)).collect();
     for (name, value) in &orders.environment {
@@ -99,6 +104,14 @@ fn environment(orders: &HostOrders) -> BTreeMap<OsString, OsString> {
         all.insert(prepare::LIBRARY_PATH.into(), path);
     }
     all
+}
+
+/// Who of the ranks of this node reads standard input.
+pub fn reads_here(orders: &JobOrders, node: u32) -> orders::Input {
+    match orders.stdin {
+        orders::Input::Rank(rank) if orders.nodes.get(rank as usize) != Some(&node) => orders::Input::None,
+        stdin => stdin,
+    }
 }
 
 /// Which of a daemon's ranks reads standard input.

@@ -74,6 +74,10 @@ impl Running {
                 self.lost(node, why, was_up);
                 Ok(())
             }
+            HostEvent::CutOff(node) => {
+                self.gone(node);
+                Ok(())
+            }
         }
     }
 
@@ -95,7 +99,7 @@ impl Running {
                 self.known.aborted[end.rank as usize] = end.aborted.clone();
                 self.known.lost_peer[end.rank as usize] = end.has_lost_peer;
                 if state != RankState::Finalized {
-                    self.lost_elsewhere(end.rank, node);
+                    self.lost_elsewhere(end.rank);
                 }
                 self.ended(end.rank, end.wait_status, state, end.aborted);
             }
@@ -171,7 +175,7 @@ impl Running {
         self.look_whether_over();
     }
 
-    /// Nothing is left of the job on a host.
+    /// Nothing is left of the job on a host, or nothing more is heard of it.
     fn gone(&mut self, node: u32) {
         self.all_ended_on(node);
         self.streams.end_of(node);
@@ -184,15 +188,12 @@ impl Running {
     }
 
     /// Whoever waits for a rank of another host that ended learns that it will not come.
-    fn lost_elsewhere(&mut self, rank: u32, node: u32) {
+    fn lost_elsewhere(&mut self, rank: u32) {
         let modex = self.here.as_mut().and_then(|here| here.modex.as_mut());
         let told = modex.map_or(Ok(()), |modex| modex.lost_elsewhere(rank));
         self.pass_on(told.map(|()| Vec::new()));
-        for other in self.there.as_ref().map_or_else(Vec::new, There::up) {
-            if other != node {
-                self.tell_host(other, &Frame::LostElsewhere(rank));
-            }
-        }
+        // The host where it ran knows, and does not mind.
+        self.tell_elsewhere(&Frame::LostElsewhere(rank));
     }
 
     /// Messages of the wire-up go to the hosts below; without a wire-up there is no job.

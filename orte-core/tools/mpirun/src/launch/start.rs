@@ -18,7 +18,7 @@ use crate::universe::Universe;
 use crate::{preload, prepare, raw, signals, tree};
 use orte_core::modex::JobMap;
 use orte_core::oob::handshake::{job_of, secret_of_ranks};
-use orte_core::oob::{self, HostOrders, Secret, orders};
+use orte_core::oob::{self, Daemons, JobOrders, Secret, orders};
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::time::{Duration, Instant};
@@ -40,22 +40,18 @@ impl Running {
         let secret = secret(is_alone)?;
         let variables = variables(&job, pty.is_some(), &universe);
         // Logins take longest, so they begin first.
-        let there = match is_alone {
-            true => None,
-            false => {
-                let orders = orders(&job, pty, &variables)?;
-                Some(There::start(orders, secret, &job.mca, job.prefix.as_deref())?)
-            }
-        };
+        let there = (!is_alone).then(|| daemons(&job, pty, &variables, secret)).transpose()?;
+        let neighbors = there.as_ref().map_or_else(Vec::new, There::neighbors);
         let has_ranks = job.nodes.contains(&0);
         let here = match has_ranks {
             true => {
                 let identity = (!is_alone).then(|| (job_of(&secret), secret_of_ranks(&secret)));
-                Some(Here::start(plan(&job, &apps, identity, pty, variables), handled, limit, strangers)?)
+                let plan = Plan { children: neighbors.clone(), ..plan(&job, &apps, identity, pty, variables) };
+                Some(Here::start(plan, handled, limit, strangers)?)
             }
             false => None,
         };
-        let modex = (!has_ranks && job.names.len() != 2).then(|| wireup(&job)).transpose()?;
+        let modex = (!has_ranks && job.names.len() != 2).then(|| wireup(&job, neighbors)).transpose()?;
         let deadline = job.timeout_s.and_then(|seconds| Instant::now().checked_add(Duration::from_secs(seconds)));
         let (mut fan, feed) = readers(&job)?;
         let local = job.nodes.iter().filter(|node| **node == 0).count();
@@ -124,6 +120,7 @@ fn plan(
 ) -> Plan {
     Plan {
         node: 0,
+        children: Vec::new(),
         identity,
         nodes: job.nodes.clone(),
         names: job.names.clone(),
@@ -156,7 +153,7 @@ fn readers(job: &Job) -> Result<(Fan, Feed), Refusal> {
 }
 
 /// This host has no ranks, and joins in because it is the root of the tree.
-fn wireup(job: &Job) -> Result<Modex, Refusal> {
+fn wireup(job: &Job, children: Vec<u32>) -> Result<Modex, Refusal> {
     let ranks = 0..job.ranks();
     let map = JobMap {
         nodes: job.nodes.clone(),
@@ -164,40 +161,42 @@ fn wireup(job: &Job) -> Result<Modex, Refusal> {
         apps: ranks.map(|rank| job.app_of(rank) as u32).collect(),
         names: job.names.clone(),
     };
-    let children = (1..job.names.len() as u32).collect();
     without_file_limit(|| Modex::new(map, 0, children, None)).map_err(|why| Refusal { status: OWN, sentence: why })
 }
 
-/// What each of the other hosts is told.
-fn orders(
-    job: &Job,
-    pty: Option<Pty>,
-    variables: &[(OsString, OsString)],
-) -> Result<Vec<(String, HostOrders)>, Refusal> {
+/// Starts the daemons of the other hosts.
+fn daemons(job: &Job, pty: Option<Pty>, variables: &[(OsString, OsString)], secret: Secret) -> Result<There, Refusal> {
+    let (names, orders) = (job.names[1..].to_vec(), orders(job, pty, variables)?);
+    There::start(names, orders, secret, &job.mca, job.prefix.as_deref())
+}
+
+/// What the other hosts are told.
+fn orders(job: &Job, pty: Option<Pty>, variables: &[(OsString, OsString)]) -> Result<JobOrders, Refusal> {
     let directory = std::env::current_dir()
         .map_err(|error| Refusal::system("finding the current directory, in which ranks start on all hosts", error))?;
     let own = std::env::vars_os().filter(|(name, _)| variables.iter().all(|(other, _)| other != name));
     let environment: Vec<orders::Variable> =
         own.chain(variables.iter().cloned()).map(|(name, value)| (name.into_vec(), value.into_vec())).collect();
     let copies = preload::read(job)?;
-    let of_node = |node: u32| HostOrders {
+    Ok(JobOrders {
         nodes: job.nodes.clone(),
         names: job.names.clone(),
         universe: universe(job),
-        binding: job.binding_of(node),
+        binding: job.binding.clone(),
+        slots: job.slots.clone(),
         stdin: match job.stdin {
-            Stdin::Rank(rank) if job.nodes[rank as usize] == node => orders::Input::Rank(rank),
-            Stdin::Rank(_) | Stdin::None => orders::Input::None,
+            Stdin::Rank(rank) => orders::Input::Rank(rank),
+            Stdin::None => orders::Input::None,
             Stdin::All => orders::Input::All,
         },
         merge: job.output.merge,
         pty: pty.map(|pty| (u32::from(pty.rows), u32::from(pty.columns))),
         directory: directory.as_os_str().as_bytes().to_vec(),
-        environment: environment.clone(),
+        environment,
         apps: job.apps.iter().zip(&copies.programs).map(|(one, program)| app(one, program.clone())).collect(),
-        files: copies.files.clone(),
-    };
-    Ok((1..job.names.len() as u32).map(|node| (job.names[node as usize].clone(), of_node(node))).collect())
+        files: copies.files,
+        daemons: Daemons::default(),
+    })
 }
 
 fn app(app: &App, program: Option<orders::Content>) -> orders::App {

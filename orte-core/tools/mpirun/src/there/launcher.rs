@@ -5,6 +5,8 @@ use super::slurm::Slurm;
 use super::ssh::Agents;
 use crate::agent::Agent;
 use crate::refusal::Refusal;
+use orte_core::oob::Daemons;
+use orte_core::routed::Tree;
 use std::path::Path;
 
 /// What was chosen.
@@ -28,9 +30,22 @@ impl Launcher {
         })
     }
 
-    /// Starts the daemons of these hosts, all at once, but those that other daemons start. `invitation` is for those that have
-    /// these places among them.
-    pub fn start(&self, hosts: &[String], invitation: impl Fn(&[usize]) -> String) -> Result<Vec<Agent>, Refusal> {
+    /// How many daemons one starts; 0: mpirun starts all.
+    pub fn radix(&self) -> u32 {
+        match self {
+            Launcher::Ssh(agents) => agents.radix(),
+            Launcher::Slurm(_) => 0,
+        }
+    }
+
+    /// Starts the daemons that are mpirun's own in the tree, all at once. `invitation` is for those that have these places among the
+    /// hosts.
+    pub fn start(
+        &self,
+        hosts: &[String],
+        tree: Tree,
+        invitation: impl Fn(&[usize]) -> String,
+    ) -> Result<Vec<Agent>, Refusal> {
         match self {
             Launcher::Slurm(slurm) => {
                 let all: Vec<usize> = (0..hosts.len()).collect();
@@ -38,9 +53,8 @@ impl Launcher {
             }
             Launcher::Ssh(agents) => {
                 let mut started: Vec<Agent> = Vec::with_capacity(hosts.len());
-                let own = (0..hosts.len()).filter(|place| agents.parent_of(*place as u32 + 1) == 0);
-                for (index, host) in own.map(|place| (place, &hosts[place])) {
-                    match agents.start(host, &invitation(&[index])) {
+                for place in tree.children(0).map(|node| node as usize - 1) {
+                    match agents.start(&hosts[place], &invitation(&[place])) {
                         Ok(agent) => started.push(agent),
                         Err(refusal) => {
                             started.iter_mut().for_each(Agent::end);
@@ -53,23 +67,20 @@ impl Launcher {
         }
     }
 
-    /// Which of the agents that mpirun started is that of a host; or the node whose daemon starts its daemon.
-    pub fn agent_of(&self, host: usize) -> Result<usize, u32> {
+    /// Which of the agents that mpirun started is that of a node, which is mpirun's child in the tree.
+    pub fn agent_of(&self, node: u32) -> usize {
         match self {
-            Launcher::Ssh(agents) => match agents.parent_of(host as u32 + 1) {
-                // The first hosts are mpirun's own.
-                0 => Ok(host),
-                parent => Err(parent),
-            },
-            Launcher::Slurm(_) => Ok(0),
+            // The first nodes are mpirun's own.
+            Launcher::Ssh(_) => node as usize - 1,
+            Launcher::Slurm(_) => 0,
         }
     }
 
-    /// The hosts that the daemon of a node starts, with their invitations.
-    pub fn below(&self, node: u32, hosts: usize) -> Vec<usize> {
+    /// What daemons need to start further ones, but for the interfaces.
+    pub fn of_daemons(&self) -> Daemons {
         match self {
-            Launcher::Ssh(_) => (0..hosts).filter(|host| self.agent_of(*host) == Err(node)).collect(),
-            Launcher::Slurm(_) => Vec::new(),
+            Launcher::Ssh(agents) => agents.of_daemons(),
+            Launcher::Slurm(_) => Daemons::default(),
         }
     }
 

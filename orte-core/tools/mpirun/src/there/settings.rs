@@ -14,7 +14,7 @@ pub struct Settings {
     /// Somebody named an agent.
     pub has_agent: bool,
     /// How many hosts one logs in to; 0: mpirun to all.
-    pub radix: usize,
+    pub radix: u32,
     /// Further words for srun.
     pub slurm_arguments: String,
     /// The agents to look for, parted by colons.
@@ -55,7 +55,7 @@ impl Settings {
         Ok(Settings {
             component: plm::COMPONENT.text().to_owned(),
             has_agent: is_said(&plm::SSH_AGENT) || is_said(&plm::RSH_AGENT),
-            radix: plm::SSH_TREE_RADIX.int().clamp(0, 1 << 20) as usize,
+            radix: plm::SSH_TREE_RADIX.int().clamp(0, 1 << 20) as u32,
             slurm_arguments: plm::SLURM_ARGS.text().to_owned(),
             agent: first(&plm::SSH_AGENT, &plm::RSH_AGENT),
             arguments: first(&plm::SSH_ARGS, &plm::RSH_ARGS),

@@ -3,7 +3,7 @@
 use super::settings::Settings;
 use crate::agent::{Agent, is_there};
 use crate::refusal::Refusal;
-use orte_core::oob::Spawn;
+use orte_core::oob::Daemons;
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ pub struct Agents {
     /// The agent's program and options.
     words: Vec<String>,
     /// So many hosts one logs in to; 0: mpirun to all.
-    radix: usize,
+    radix: u32,
     /// What runs on the other host.
     command: OsString,
 }
@@ -51,14 +51,15 @@ impl Agents {
             .map_err(|error| Refusal::system(&format!("starting {} for {host}", self.words[0]), error))
     }
 
-    /// The node that logs in to the host of a node, which is not 0.
-    pub fn parent_of(&self, node: u32) -> u32 {
-        (node - 1).checked_div(self.radix as u32).unwrap_or(0)
+    /// So many hosts one logs in to; 0: mpirun to all.
+    pub fn radix(&self) -> u32 {
+        self.radix
     }
 
     /// What a daemon needs to start further ones.
-    pub fn spawn(&self, hosts: Vec<(u32, String)>) -> Spawn {
-        Spawn { words: self.words.clone(), command: self.command.as_bytes().to_vec(), hosts }
+    pub fn of_daemons(&self) -> Daemons {
+        let (words, command) = (self.words.clone(), self.command.as_bytes().to_vec());
+        Daemons { radix: self.radix, words, command, ..Daemons::default() }
     }
 
     /// The command that starts a daemon, for people.
@@ -107,18 +108,6 @@ mod tests {
     fn words_of_a_shell() {
         assert_eq!(quoted(b"/opt/ompi-rs/bin/mpirun"), "/opt/ompi-rs/bin/mpirun");
         assert_eq!(quoted(b"/a b/it's"), r"'/a b/it'\''s'");
-    }
-
-    #[test]
-    fn a_tree_of_daemons() {
-        let parents = |radix: usize| {
-            let settings = Settings { agent: "sh".to_owned(), radix, ..Settings::default() };
-            let agents = Agents::new(&settings, None).unwrap();
-            (1..=8).map(|node| agents.parent_of(node)).collect::<Vec<u32>>()
-        };
-        assert_eq!(parents(2), [0, 0, 1, 1, 2, 2, 3, 3]);
-        assert_eq!(parents(1), [0, 1, 2, 3, 4, 5, 6, 7]);
-        assert_eq!((parents(0), parents(64)), (vec![0; 8], vec![0; 8]));
     }
 
     #[test]
