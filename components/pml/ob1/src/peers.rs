@@ -6,7 +6,7 @@
 pub mod backlog;
 pub mod endpoint;
 pub mod history;
+pub mod progress;
 pub mod rail;
 pub mod sources;
 pub mod table;
-pub mod unpolled;

@@ -1,7 +1,7 @@
 //! What ob1 does in each pass of progress: it sends what waits for room, and makes the next single copy.
 
 use crate::peers::endpoint;
-use crate::peers::unpolled::count_pass;
+use crate::peers::progress::count_pass;
 use crate::protocol::smsc;
 use crate::state::{PENDING, STATE, State};
 use opal_core::sync::Ordering;

@@ -2,8 +2,8 @@
 
 use crate::params;
 use crate::peers::history::ProtocolHistory;
+use crate::peers::progress::Unpolled;
 use crate::peers::rail::Rails;
-use crate::peers::unpolled::Unpolled;
 use crate::requirement;
 use crate::wire;
 use alloc::boxed::Box;
