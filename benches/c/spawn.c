@@ -1,7 +1,7 @@
 /*
  * What `cargo xtask bench spawn` runs: MPI_Comm_spawn of this program until the first message of a child, and pairs of MPI_Comm_accept
- * and MPI_Comm_connect. Arguments: how many children, how many samples. Prints a line `spawn MILLISECONDS` or `connect MILLISECONDS`
- * for each sample.
+ * and MPI_Comm_connect. Arguments: how many children (0: the pairs), how many samples. Prints a line `spawn MILLISECONDS` or
+ * `connect MILLISECONDS` for each sample.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -50,14 +50,14 @@ int main(int argc, char **argv)
     if (parent != MPI_COMM_NULL)
         return child(parent, atoi(argv[2]));
     children = atoi(argv[1]), samples = atoi(argv[2]);
-    for (int i = 0; i < samples; i++) {
+    for (int i = 0; i < samples && children > 0; i++) {
         inter = spawned(argv[0], children, "0", &start);
         printf("spawn %.3f\n", (MPI_Wtime() - start) * 1e3);
         for (int k = 1; k < children; k++)
             MPI_Recv(&rank, 1, MPI_INT, k, 1, inter, MPI_STATUS_IGNORE);
         MPI_Comm_disconnect(&inter);
     }
-    if (children == 1) {
+    if (children == 0) {
         inter = spawned(argv[0], 1, argv[2], &start);
         MPI_Open_port(MPI_INFO_NULL, port);
         MPI_Send(port, sizeof port, MPI_CHAR, 0, 2, inter);

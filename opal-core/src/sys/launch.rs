@@ -51,13 +51,19 @@ pub fn run_beside(program: &CStr, arguments: [&CStr; 2], socket: BorrowedFd<'_>)
     Ok(wait(started?))
 }
 
+fn errno() -> c_int {
+    // SAFETY: the C library gives the address of a word of this thread's.
+    let place = unsafe { libc::__errno_location() };
+    // SAFETY: as above.
+    unsafe { *place }
+}
+
 fn wait(pid: libc::pid_t) -> c_int {
     let mut status = 0;
     loop {
         // SAFETY: a place of this function.
         match unsafe { libc::waitpid(pid, &mut status, 0) } {
-            // SAFETY: as in `crate::sys::Errno`: a word of this thread's own.
-            -1 if unsafe { *libc::__errno_location() } == libc::EINTR => {}
+            -1 if errno() == libc::EINTR => {}
             // The program ignores the end of children, or waits for all of them.
             -1 => return -1,
             _ if libc::WIFEXITED(status) => return libc::WEXITSTATUS(status),

@@ -2,12 +2,13 @@
 
 use super::library::{Kind, Library};
 use super::product::MeasuredBuild;
-use super::rows::{PLAIN, Row};
 use super::{launch, peers};
 use crate::failure::Result;
 use crate::progress::Progress;
 use crate::tree::Tree;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Duration;
 
 /// Options of `bench spawn`.
@@ -30,11 +31,11 @@ pub struct Options {
     samples: u32,
 }
 
-/// A figure: its title, how many children, and the word that its lines begin with.
+/// A figure: its title, how many children (0: jobs that meet), and the word that its lines begin with.
 const PARTS: [(&str, u32, &str); 3] = [
     ("spawn of 1 process until its first message", 1, "spawn"),
     ("spawn of 4 processes until the first message", 4, "spawn"),
-    ("accept and connect until the first message", 1, "connect"),
+    ("accept and connect until the first message", 0, "connect"),
 ];
 
 /// Measures and prints.
@@ -51,15 +52,15 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
         libraries.iter().map(|library| library.compile(&sources, "spawn", &folder)).collect::<Result<_>>()?;
     // By part and contestant.
     let mut figures = vec![vec![Vec::new(); libraries.len()]; PARTS.len()];
-    let mut failures = Vec::new();
+    let mut failures = BTreeSet::new();
     for round in 0..options.rounds as usize {
         for turn in 0..libraries.len() {
             // Each round begins with another one.
             let index = (turn + round) % libraries.len();
-            for children in [1, 4] {
+            for children in [1, 4, 0] {
                 match turn_of(&libraries[index], &programs[index], (children, options.samples), &folder)? {
                     Ok(text) => keep(&text, children, |part, value| figures[part][index].push(value)),
-                    Err(why) => failures.push(format!("{}: {why}", libraries[index].name)),
+                    Err(why) => _ = failures.insert(format!("{}: {why}", libraries[index].name)),
                 }
             }
         }
@@ -76,14 +77,16 @@ fn turn_of(
     (children, samples): (u32, u32),
     folder: &Path,
 ) -> Result<std::result::Result<String, String>> {
-    let row = Row { name: "spawn", ranks: 1, ..PLAIN };
-    let mut command = library.launch(&row, program, &[children.to_string(), samples.to_string()]);
-    // More processes than cores: refused unless it is asked for.
+    let mut command = Command::new(&library.launcher);
+    // With all transports: Open MPI's shared memory does not reach other jobs. More processes than cores, and root, are refused
+    // unless it is asked for.
     match library.kind {
-        Kind::OpenMpi => _ = command.env("PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe"),
-        Kind::OpenMpi4 => _ = command.env("OMPI_MCA_rmaps_base_oversubscribe", "1"),
+        Kind::OpenMpi => _ = command.args(["--allow-run-as-root", "--bind-to", "none", "--map-by", ":OVERSUBSCRIBE"]),
+        Kind::OpenMpi4 => _ = command.args(["--allow-run-as-root", "--bind-to", "none", "--oversubscribe"]),
         _ => {}
     }
+    command.args(["-n", "1"]).arg(program).args([children.to_string(), samples.to_string()]);
+    command.envs(library.environment.iter().map(|(name, value)| (name, value)));
     launch::run(&mut command, LIMIT, &folder.join(&library.name).join("launch.log"))
 }
 
