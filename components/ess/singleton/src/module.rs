@@ -1,6 +1,8 @@
 //! A job of one.
 
+#[cfg(not(ompi_bare))]
 use crate::params::LAUNCHER;
+#[cfg(not(ompi_bare))]
 use alloc::string::String;
 use alloc::vec::Vec;
 use opal_core::framework::shmem::Inherited;
