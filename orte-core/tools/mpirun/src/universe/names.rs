@@ -84,7 +84,11 @@ impl Names {
                 waiting.push_back((Some(client), request));
                 None
             }
-            (Beyond::Serving(_, callers), Request::Lookup(service)) => Some(found(callers, &service)),
+            (Beyond::Serving(_, callers), Request::Lookup(service)) => {
+                // Names of mpiruns that have just ended are no longer there.
+                serve(&self.own, callers);
+                Some(found(callers, &service))
+            }
             (Beyond::Refused(why), Request::Lookup(service)) => Some(Answer::Refused(format!(
                 "the name `{service}` is not published in this job, and names of other jobs cannot be found: {why}"
             ))),
