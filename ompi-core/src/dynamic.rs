@@ -34,10 +34,10 @@ use opal_core::message;
 use opal_core::sync::{AtomicUsize, Ordering};
 
 /// Meets the processes that had this job started, if any did: during MPI_Init, when MPI_COMM_WORLD is there.
-pub fn open(parent: Option<&'static str>) -> opal_core::Result<()> {
+pub fn open(parent: Option<String>) -> opal_core::Result<()> {
     comm::tell_left(parted);
     let Some(port) = parent else { return Ok(()) };
-    match join_parent(port) {
+    match join_parent(&port) {
         Ok(handle) => {
             if let Some(comm) = comm::borrow(handle) {
                 comm.set_name(String::from("MPI_COMM_PARENT"));

@@ -69,16 +69,12 @@ pub fn init(wanted: ThreadLevel) -> Result<ThreadLevel> {
 fn open_world() -> opal_core::Result<()> {
     let identity = ess::selected().ok_or(opal_core::Error::NotFound)?.identity();
     comm::open(identity)?;
-    dynamic::open(environment_parent())?;
+    dynamic::open(ess::selected().and_then(|environment| environment.parent()))?;
     STATE.store(ACTIVE, Ordering::SeqCst);
     if SHOW_COMPONENTS.flag() && identity.rank == 0 {
         show_components();
     }
     report::paths::at_init().map_err(|_| opal_core::Error::Unreachable)
-}
-
-fn environment_parent() -> Option<&'static str> {
-    ess::selected()?.parent()
 }
 
 /// One user of MPI more, the world model or a session. The first one starts everything, which then stays: a user that

@@ -12,6 +12,9 @@ params! {
     /// The error handler of MPI_COMM_WORLD, of MPI_COMM_SELF and of calls that concern no object, until the program sets
     /// others: mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return.
     pub static INITIAL_ERRHANDLER: Text = Text("mpi_errors_are_fatal"), "", level 2, change Never;
+    /// Named sets of processes of which sessions make groups, as `mpirun --pset` has them: NAME:RANKS, such as left:0-3,5, with a
+    /// semicolon between two.
+    pub static PROCESS_SETS: Text = Text(""), "", level 3, change Never;
     /// How long MPI_Comm_connect waits for the other side to accept, and how long for an answer of mpirun's about names of ports.
     pub static CONNECT_TIMEOUT_S: Size = Int(60), "s", level 4, change Local;
     /// Refuse MPI_SUM and the other arithmetic, bitwise and logical operations on MPI_CHAR, MPI_CHARACTER and MPI_WCHAR, as

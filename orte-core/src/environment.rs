@@ -43,12 +43,6 @@ pub const OUTPUT: &str = "OMPI_RS_OUTPUT";
 /// The number of the process on this node that all ranks here descend from; left out by a launcher that has none.
 pub const LAUNCHER: &str = "OMPI_RS_LAUNCHER";
 
-/// The port of the mpirun to which ranks turn for further jobs and names: the one that the user started, whatever job they are of.
-/// Empty or left out: there is none.
-pub const UNIVERSE: &str = "OMPI_RS_UNIVERSE";
-/// In a job that processes had started: the port at which they wait for it. Empty or left out: nobody does.
-pub const PARENT: &str = "OMPI_RS_PARENT";
-
 /// On bare metal: ranks of the job, as the boot line's `size=` says it.
 pub const BOOT_SIZE: &str = "SIZE";
 

@@ -6,7 +6,8 @@
 //! For jobs of several nodes: `allocation` reads which hosts a resource manager gave, `rmaps` maps ranks to hosts, `oob` is what mpirun
 //! and the daemons of other hosts say, `routed` the tree along which they say it, `gpr` the registry of what processes know of each other, `modex` the exchange of addresses.
 //!
-//! For processes of different jobs: `port` is where they meet, `universe` what they ask mpirun for.
+//! For processes of different jobs: `port` is where they meet, `universe` what they ask mpirun for, `companion` the mpirun of a process
+//! that nobody launched.
 //!
 //! **Invariant:** `no_std` + `alloc`; knows processes and nodes, nothing of MPI.
 #![no_std]
@@ -16,6 +17,8 @@ extern crate alloc;
 extern crate std;
 
 pub mod allocation;
+#[cfg(not(ompi_bare))]
+pub mod companion;
 #[cfg(not(ompi_bare))]
 pub mod direct;
 pub mod environment;

@@ -47,6 +47,20 @@ impl Listener {
         Ok(Listener { socket, name, secret: sys::random().map_err(refused)?, knocking: Vec::new() })
     }
 
+    /// The one port of this user for names, which all mpiruns of the user find without being told; `None` if another process has it.
+    /// It has no secret: who may call is decided by the user that the system names. `Err` with half a sentence.
+    pub fn of_user() -> core::result::Result<Option<Listener>, String> {
+        let refused = |errno: Errno| format!("the system refuses a socket ({errno})");
+        let socket = socket().map_err(refused)?;
+        match bind(&socket, &user_address().map_err(refused)?) {
+            Ok(()) => {}
+            Err(Errno::ADDRINUSE) => return Ok(None),
+            Err(errno) => return Err(refused(errno)),
+        }
+        listen(&socket, BACKLOG).map_err(refused)?;
+        Ok(Some(Listener { socket, name: NOBODY, secret: NOBODY, knocking: Vec::new() }))
+    }
+
     /// Its text.
     pub fn text(&self) -> String {
         format!("{PREFIX}:{:016x}:{}:{}", here(), hex::encode(&self.name), hex::encode(&self.secret))
@@ -102,6 +116,15 @@ impl Channel {
     /// Calls a port. `Err` with half a sentence.
     pub fn call(text: &str) -> core::result::Result<Channel, String> {
         let (name, secret) = parse(text)?;
+        Channel::connected(address(&name), secret)
+    }
+
+    /// Calls the port of [`Listener::of_user`]. `Err` with half a sentence.
+    pub fn call_user() -> core::result::Result<Channel, String> {
+        Channel::connected(user_address(), NOBODY)
+    }
+
+    fn connected(address: Result<SocketAddrUnix>, secret: [u8; NAME_BYTES]) -> core::result::Result<Channel, String> {
         let refused = |errno: Errno| match errno {
             Errno::CONNREFUSED => String::from(
                 "nobody listens there any more: the port was closed, or the process that opened it has ended",
@@ -109,7 +132,7 @@ impl Channel {
             Errno::AGAIN => String::from("too many processes call it at the same time"),
             errno => format!("the system refused ({errno})"),
         };
-        let (socket, address) = (socket().map_err(refused)?, address(&name).map_err(refused)?);
+        let (socket, address) = (socket().map_err(refused)?, address.map_err(refused)?);
         let until_ns = sys::monotonic_ns().saturating_add(BUSY_NS);
         loop {
             match connect(&socket, &address) {
@@ -278,7 +301,14 @@ fn address(name: &[u8; NAME_BYTES]) -> Result<SocketAddrUnix> {
     SocketAddrUnix::new_abstract_name(format!("{PREFIX}-port-{}", hex::encode(name)).as_bytes())
 }
 
+/// As above.
+fn user_address() -> Result<SocketAddrUnix> {
+    SocketAddrUnix::new_abstract_name(format!("{PREFIX}-names-{}", rustix::process::geteuid().as_raw()).as_bytes())
+}
+
 const PREFIX: &str = "ompi-rs";
+/// Name and secret where there are none.
+const NOBODY: [u8; NAME_BYTES] = [0; NAME_BYTES];
 const GONE: &str = "the other side has ended or closed the connection";
 const NAME_BYTES: usize = 16;
 const BACKLOG: i32 = 1024;

@@ -1,7 +1,7 @@
 //! The universe of a job: the mpirun that started it, the jobs that its processes had started, and theirs. All of them ask the one
 //! mpirun for further jobs and for names of ports.
 //!
-//! A process calls the [port](crate::port) that mpirun left in [`crate::environment::UNIVERSE`], sends one [`Request`] and gets
+//! A process calls the [port](crate::port) that mpirun left in the [segment](crate::segment::PortOf), sends one [`Request`] and gets
 //! [`Answer`]s. mpirun starts a further job by a further mpirun, which says over a socket of its own whether its ranks have started.
 
 use crate::oob::OobFlaw;
@@ -9,6 +9,75 @@ use crate::oob::bytes::{Reader, Writer};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+
+/// What the mpirun of a further job is told first: its ranks find both in their segment.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ports {
+    /// Where to ask for further jobs and names; empty: nowhere.
+    pub universe: String,
+    /// Where those wait that had the job started; empty: nobody does.
+    pub parent: String,
+}
+
+impl Ports {
+    /// As bytes.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut to = Writer::default();
+        [&self.universe, &self.parent].iter().for_each(|text| to.bytes(text.as_bytes()));
+        to.0
+    }
+
+    /// From bytes of unknown origin.
+    pub fn decode(bytes: &[u8]) -> Result<Ports, OobFlaw> {
+        let mut from = Reader(bytes);
+        for life in [Life::Job(u64::MAX), Life::InUse, Life::Done] {
+            assert_eq!(Life::decode(&life.encode()), Ok(life));
+        }
+        assert!(Life::decode(&[4; 9]).is_err() && Life::decode(&[1; 8]).is_err());
+        let ports = Ports { universe: from.text("universe")?, parent: from.text("parent")? };
+        from.end()?;
+        Ok(ports)
+    }
+}
+
+/// What a process that nobody launched tells the mpirun that it started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Life {
+    /// Its job, first of all.
+    Job(u64),
+    /// MPI is in use: to end without `Done` is a failure, as in a job that mpirun started.
+    InUse,
+    /// MPI is no longer in use.
+    Done,
+}
+
+impl Life {
+    /// As bytes.
+    pub fn encode(self) -> Vec<u8> {
+        let mut to = Writer::default();
+        let (kind, job) = match self {
+            Life::Job(job) => (1, job),
+            Life::InUse => (2, 0),
+            Life::Done => (3, 0),
+        };
+        to.u8(kind);
+        to.u64(job);
+        to.0
+    }
+
+    /// From bytes of unknown origin.
+    pub fn decode(bytes: &[u8]) -> Result<Life, OobFlaw> {
+        let mut from = Reader(bytes);
+        let (kind, job) = (from.u8()?, from.u64()?);
+        from.end()?;
+        match kind {
+            1 => Ok(Life::Job(job)),
+            2 => Ok(Life::InUse),
+            3 => Ok(Life::Done),
+            _ => Err(OobFlaw::Field("life")),
+        }
+    }
+}
 
 /// What a process asks mpirun for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -188,6 +257,9 @@ mod tests {
             }
             assert!(Request::decode(&[&bytes[..], &[0]].concat()).is_err());
         }
+        let ports = Ports { universe: "u".into(), parent: String::new() };
+        assert_eq!(Ports::decode(&ports.encode()), Ok(ports.clone()));
+        assert!(Ports::decode(&ports.encode()[1..]).is_err());
         for answer in [
             Answer::Done,
             Answer::Started(0xfeed),

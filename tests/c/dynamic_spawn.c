@@ -83,6 +83,20 @@ static int child(MPI_Comm parent, int argc, char **argv)
         MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_APPNUM, &number, &found);
         CHECK(found && argc == 3 && *number == atoi(argv[2]));
     }
+    if (argc > 1 && strcmp(argv[1], "env") == 0) {
+        const char *text = getenv("SPAWN_TEXT"), *number = getenv("SPAWN_NUMBER");
+        CHECK(text && strcmp(text, "a b=c") == 0);
+        CHECK(number && strcmp(number, "2") == 0);
+    }
+    if (argc > 1 && strcmp(argv[1], "colon") == 0)
+        CHECK(argc == 5 && strcmp(argv[2], ":") == 0 && strcmp(argv[3], "") == 0 && strcmp(argv[4], "::") == 0);
+    if (argc > 1 && strcmp(argv[1], "returns") == 0) {
+        MPI_Errhandler handler;
+        MPI_Comm_get_errhandler(MPI_COMM_WORLD, &handler);
+        CHECK(handler == MPI_ERRORS_RETURN);
+        MPI_Comm_get_errhandler(MPI_COMM_SELF, &handler);
+        CHECK(handler == MPI_ERRORS_RETURN);
+    }
     if (argc > 1 && strcmp(argv[1], "again") == 0) {
         /* A grandchild, whose parents this job is. */
         char *words[] = {"leaf", NULL};
@@ -99,14 +113,13 @@ static int child(MPI_Comm parent, int argc, char **argv)
     return check_failures != 0;
 }
 
-static void spawn(int children, char *word, MPI_Info info, int want)
+static void spawn_words(int children, char **words, MPI_Info info, int want)
 {
-    char *words[] = {word, NULL};
     int codes[8];
     MPI_Comm inter;
     for (int i = 0; i < 8; i++)
         codes[i] = -77;
-    int code = MPI_Comm_spawn(program, word ? words : MPI_ARGV_NULL, children, info, check_ranks - 1, MPI_COMM_WORLD, &inter, codes);
+    int code = MPI_Comm_spawn(program, words, children, info, check_ranks - 1, MPI_COMM_WORLD, &inter, codes);
     CHECK_EQ(code, MPI_SUCCESS);
     int there;
     MPI_Comm_remote_size(inter, &there);
@@ -116,6 +129,48 @@ static void spawn(int children, char *word, MPI_Info info, int want)
     talk(inter, 0);
     MPI_Comm_disconnect(&inter);
     CHECK(inter == MPI_COMM_NULL);
+}
+
+static void spawn(int children, char *word, MPI_Info info, int want)
+{
+    char *words[] = {word, NULL};
+    spawn_words(children, word ? words : MPI_ARGV_NULL, info, want);
+}
+
+static void refused(char *command, MPI_Info info, int children, int want);
+
+/* Keys of the info, the standard's and Open MPI's. */
+static void keys(void)
+{
+    char file[] = "/tmp/dynamic_spawn.XXXXXX", *colons[] = {"colon", ":", "", "::", NULL};
+    MPI_Info info;
+    spawn_words(1, colons, MPI_INFO_NULL, 1);
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "env", "SPAWN_TEXT=a b=c\nSPAWN_NUMBER=2");
+    MPI_Info_set(info, "map_by", "core");
+    MPI_Info_set(info, "pernode", "true");
+    spawn(1, "env", info, 1);
+    MPI_Info_free(&info);
+    int open = mkstemp(file);
+    static const char options[] = "-x SPAWN_TEXT='a b=c' -x SPAWN_NUMBER=2\n";
+    CHECK(open >= 0 && write(open, options, sizeof options - 1) == (ssize_t)(sizeof options - 1));
+    close(open);
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "file", file);
+    spawn(2, "env", info, 2);
+    unlink(file);
+    CHECK(lseek((open = mkstemp(strcpy(file, "/tmp/dynamic_spawn.XXXXXX"))), 0, SEEK_SET) == 0);
+    CHECK(write(open, "localhost slots=2\n", 18) == 18);
+    close(open);
+    MPI_Info_free(&info);
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "hostfile", file);
+    MPI_Info_set(info, "mpi_initial_errhandler", "mpi_errors_return");
+    spawn(2, "returns", info, 2);
+    unlink(file);
+    MPI_Info_set(info, "hostfile", "/nowhere/hosts");
+    refused(program, info, 1, MPI_ERR_SPAWN);
+    MPI_Info_free(&info);
 }
 
 static void refused(char *command, MPI_Info info, int children, int want)
@@ -149,6 +204,7 @@ int main(int argc, char **argv)
     spawn(1, NULL, MPI_INFO_NULL, 1);
     spawn(check_ranks, NULL, MPI_INFO_NULL, check_ranks);
     spawn(2, "again", MPI_INFO_NULL, 2);
+    keys();
     MPI_Info info;
     MPI_Info_create(&info);
     MPI_Info_set(info, "wdir", "/");

@@ -31,6 +31,7 @@ pub mod result;
 mod rows;
 mod sample;
 mod scale;
+mod spawn;
 mod tune;
 
 use crate::failure::{At, Result, fail, refuse};
@@ -111,6 +112,8 @@ enum Other {
     Registry(registry::Options),
     /// Measure jobs on test hosts of this machine: launch beside logins, collectives with coll/han and without
     Hosts(hosts::Options),
+    /// Measure jobs that start others, and jobs that meet, beside other libraries
+    Spawn(spawn::Options),
     /// Play the launch of large jobs on a model of hosts and their network: times, and bytes at mpirun's host
     Launch(launching::Options),
     /// Make docs/performance.md, the pages and plots below docs/performance from the figures that --json wrote
@@ -141,6 +144,7 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
         Some(Other::Scale(options)) => scale::run(options, progress),
         Some(Other::Registry(options)) => registry::run(options, progress),
         Some(Other::Hosts(options)) => hosts::run(options, progress),
+        Some(Other::Spawn(options)) => spawn::run(options, progress),
         Some(Other::Launch(options)) => launching::run(options, progress),
         Some(Other::Report { json, docs }) => report(json, docs.as_deref(), progress),
         None => rows_of(options, progress),

@@ -1,12 +1,13 @@
 //! Starting and ending MPI, and what it says of this process. MPI 5.0 §9 and §11.
 
 use crate::life::{Life, OneThread};
-use crate::topology::{Owned, SimpleCommunicator};
+use crate::topology::{InterCommunicator, Owned, SimpleCommunicator};
 use crate::{Error, Result};
 use crate::{panics, raw};
 use alloc::string::String;
 use alloc::sync::Arc;
 use core::marker::PhantomData;
+use core::sync::atomic::{AtomicBool, Ordering};
 use ompi_core::buffer::Owner;
 use ompi_core::comm;
 use ompi_core::init::{self, ThreadLevel};
@@ -57,6 +58,16 @@ impl Universe {
     /// This process alone: MPI_COMM_SELF.
     pub fn myself(&self) -> SimpleCommunicator {
         SimpleCommunicator::of(Owned::predefined(comm::SELF_HANDLE, self.life.clone()))
+    }
+
+    /// The processes that had this job started, if any did: the first time; `None` afterwards. See [`crate::dynamic`].
+    pub fn parent(&self) -> Option<InterCommunicator> {
+        static TAKEN: AtomicBool = AtomicBool::new(false);
+        let handle = ompi_core::dynamic::parent();
+        if handle == comm::NULL || TAKEN.swap(true, Ordering::Relaxed) {
+            return None;
+        }
+        Some(InterCommunicator::of(Owned::made(handle, self.life.clone())))
     }
 
     /// The thread level in force.

@@ -57,6 +57,7 @@ use ompi_components as _;
 pub mod attribute;
 pub mod collective;
 pub mod datatype;
+pub mod dynamic;
 pub mod environment;
 mod error;
 pub mod file;

@@ -20,7 +20,7 @@ pub struct Program {
 }
 
 /// There is nobody to meet.
-pub fn open(_parent: Option<&'static str>) -> opal_core::Result<()> {
+pub fn open(_parent: Option<String>) -> opal_core::Result<()> {
     Ok(())
 }
 

@@ -58,7 +58,8 @@ pub fn met(members: &[u32]) {
 
 /// Tells mpirun that jobs have met, or parted. One that cannot be told is gone, or never was.
 fn tell(what: &Request) {
-    if let Ok(mut channel) = request(what) {
+    let universe = ess::selected().and_then(|environment| environment.running_universe());
+    if let Some(Ok(mut channel)) = universe.map(|universe| call(&universe, what)) {
         // Its answer comes when it knows: what this process does next may depend on it.
         while let Ok(None) = poll(&mut channel) {
             rest(&channel);
@@ -68,13 +69,18 @@ fn tell(what: &Request) {
 
 /// A connection to mpirun that has sent a request.
 pub fn request(request: &Request) -> Result<Channel> {
-    let wrong = |why: String| Fault::new(Class::Other).because(format!("mpirun cannot be asked: {why}"));
-    let universe = ess::selected().and_then(|environment| environment.universe()).ok_or_else(|| {
-        wrong(String::from("no mpirun of this library started this process; start it with `mpirun -n 1`"))
-    })?;
-    let mut channel = Channel::call(universe).map_err(wrong)?;
-    channel.send(&request.encode()).map_err(wrong)?;
+    let universe = ess::selected().ok_or(Class::Intern)?.universe().map_err(unasked)?;
+    call(&universe, request)
+}
+
+fn call(universe: &str, request: &Request) -> Result<Channel> {
+    let mut channel = Channel::call(universe).map_err(unasked)?;
+    channel.send(&request.encode()).map_err(unasked)?;
     Ok(channel)
+}
+
+fn unasked(why: String) -> Fault {
+    Fault::new(Class::Other).because(format!("mpirun cannot be asked: {why}"))
 }
 
 /// The next answer, if it is here.

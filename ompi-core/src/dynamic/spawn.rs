@@ -97,16 +97,19 @@ fn app(program: &Program) -> Result<SpawnApp> {
     if program.command.is_empty() {
         return Err(Fault::new(Class::Spawn).argument("command").because("it is an empty text"));
     }
-    // mpirun's command line separates programs like this.
-    if program.arguments.iter().any(|word| word == b":") {
-        return Err(Fault::new(Class::Spawn).argument("argv").because("an argument `:` cannot be passed on"));
-    }
     let maxprocs = program.maxprocs as u32;
     let (mut ranks, mut options) = (maxprocs, Vec::new());
     if let Some(info) = &program.info {
         let mut option = |name: &str, value: String| options.extend([name.as_bytes().to_vec(), value.into_bytes()]);
         for (key, name) in OPTIONS {
             info.get(key).into_iter().for_each(|value| option(name, value));
+        }
+        // One a line, as Open MPI has it.
+        for variable in info.get("env").iter().flat_map(|list| list.lines()).filter(|line| !line.is_empty()) {
+            option("-x", String::from(variable));
+        }
+        if info.get("pernode").is_some_and(|value| is_true(&value)) {
+            option("--npernode", String::from("1"));
         }
         if let Some(handler) = info.get("mpi_initial_errhandler") {
             options.extend(["--mca", "mpi_initial_errhandler", &handler].map(|word| word.as_bytes().to_vec()));
@@ -120,11 +123,17 @@ fn app(program: &Program) -> Result<SpawnApp> {
     Ok(SpawnApp { ranks, options, command })
 }
 
+/// As info values of Open MPI's keys spell it.
+fn is_true(value: &str) -> bool {
+    ["true", "yes", "1"].iter().any(|word| value.trim().eq_ignore_ascii_case(word))
+}
+
 /// Info keys (MPI 5.0 §11.8.4, and Open MPI's) and the options of mpirun that mean the same.
-const OPTIONS: [(&str, &str); 8] = [
+const OPTIONS: [(&str, &str); 9] = [
     ("wdir", "--wdir"),
     ("wd", "--wdir"),
     ("path", "--path"),
+    ("file", "--tune"),
     ("host", "--host"),
     ("hostfile", "--hostfile"),
     ("map_by", "--map-by"),

@@ -31,6 +31,11 @@ mod tmpfile;
 #[cfg(not(ompi_bare))]
 pub use tmpfile::TmpFile;
 
+#[cfg(not(ompi_bare))]
+mod launch;
+#[cfg(not(ompi_bare))]
+pub use launch::{SOCKET_NUMBER, run_beside};
+
 mod errno;
 pub use errno::Errno;
 

@@ -1,6 +1,7 @@
 //! Environment-specific services: the rank of this process in its job, the other ranks, and the exchange of addresses.
 #![allow(unsafe_code)] // linkme's expansion
 
+use alloc::string::String;
 use alloc::vec::Vec;
 use opal_core::framework::shmem::Inherited;
 use opal_core::sync::Once;
@@ -83,13 +84,18 @@ pub trait Module: Sync {
         None
     }
 
-    /// The port of the launcher for further jobs and names, if it has one.
-    fn universe(&self) -> Option<&'static str> {
-        None
+    /// The port of the launcher for further jobs and names; starts one if nobody launched this process. `Err` with a sentence.
+    fn universe(&self) -> core::result::Result<String, String> {
+        Err(String::from(NO_UNIVERSE))
+    }
+
+    /// As `universe` where a launcher runs already.
+    fn running_universe(&self) -> Option<String> {
+        self.universe().ok()
     }
 
     /// The port of the processes that had this job started, if any did.
-    fn parent(&self) -> Option<&'static str> {
+    fn parent(&self) -> Option<String> {
         None
     }
 
@@ -121,6 +127,9 @@ pub trait Module: Sync {
     /// `called ` goes on after this rank's name, any other one stands for what made this rank end the job.
     fn abort(&self, status: i32, message: &str) -> !;
 }
+
+/// Why a process that another launcher started has no port of a launcher.
+const NO_UNIVERSE: &str = "no mpirun of this library started this process; start it with `mpirun -n 1`";
 
 /// A kind of environment.
 pub trait Component: mca::Component {

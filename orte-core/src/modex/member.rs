@@ -188,11 +188,11 @@ impl Module for MultiNodeMember {
         self.here.launcher()
     }
 
-    fn universe(&self) -> Option<&'static str> {
+    fn universe(&self) -> core::result::Result<String, String> {
         self.here.universe()
     }
 
-    fn parent(&self) -> Option<&'static str> {
+    fn parent(&self) -> Option<String> {
         self.here.parent()
     }
 

@@ -4,7 +4,10 @@
 //! once per job are not worth a raw copy.
 
 mod multi_node;
+mod ports;
 mod told;
+
+pub use ports::PortOf;
 
 use super::layout::{ABORTS, BARRIER_ARRIVED, BARRIER_GENERATION, EPOCH, Layout, SECRET, SECRET_BYTES};
 use super::record::{self, RankState};

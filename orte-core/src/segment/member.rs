@@ -1,8 +1,8 @@
 //! Framework ess for a rank whose launcher left a job segment, whichever way the segment was mapped.
 
-use super::control::{Control, Missed, Shared};
+use super::control::{Control, Missed, PortOf, Shared};
 use super::record::{ADDRESSES_BYTES, RankState};
-use crate::environment::{Contract, PARENT, UNIVERSE};
+use crate::environment::Contract;
 use crate::framework::ess::{Awaited, Identity, Module, State};
 use alloc::format;
 use alloc::string::String;
@@ -171,12 +171,16 @@ impl<S: Shared + Sync> Module for Member<S> {
         self.contract.launcher
     }
 
-    fn universe(&self) -> Option<&'static str> {
-        variable(UNIVERSE)
+    fn universe(&self) -> core::result::Result<String, String> {
+        self.control.port(PortOf::Universe).ok_or_else(|| {
+            String::from(
+                "mpirun runs on another host, or the system refuses it sockets; only ranks of its host can ask it",
+            )
+        })
     }
 
-    fn parent(&self) -> Option<&'static str> {
-        variable(PARENT)
+    fn parent(&self) -> Option<String> {
+        self.control.port(PortOf::Parent)
     }
 
     fn inherited(&self) -> Option<Inherited> {
@@ -228,10 +232,6 @@ impl<S: Shared + Sync> Module for Member<S> {
         let _ = self.control.abort(self.contract.local_rank, status, message);
         opal_core::sys::exit(exit_status(status))
     }
-}
-
-fn variable(name: &str) -> Option<&'static str> {
-    opal_core::sys::variable(name).filter(|value| !value.is_empty())
 }
 
 /// The system keeps eight bits; a failure must stay one.

@@ -14,7 +14,7 @@ pub mod mapping;
 pub mod member;
 pub mod record;
 
-pub use control::{Control, Shared};
+pub use control::{Control, PortOf, Shared};
 pub use layout::{Flaw, Layout};
 pub use record::RankState;
 

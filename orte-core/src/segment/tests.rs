@@ -1,6 +1,6 @@
 //! The layout read from arbitrary bytes, and the protocol between launcher and ranks, played by threads.
 
-use super::layout::{HEADER_BYTES, PAGE, RANKS_MAX, RX_SEGMENT_ALIGN};
+use super::layout::{HEADER_BYTES, PAGE, PORT_BYTES, RANKS_MAX, RX_SEGMENT_ALIGN};
 use super::record::{ABORT_TEXT_BYTES, ADDRESSES_BYTES, AWAITED_TEXT_BYTES, TOLD_TEXT_BYTES};
 use super::*;
 use crate::framework::ess::Awaited;
@@ -44,6 +44,21 @@ fn the_secret_comes_back_and_disturbs_nothing() {
     control.set_secret(&secret);
     assert_eq!(control.secret(), secret);
     assert_eq!((control.epoch(), control.aborts(), control.state(0)), (0, 0, RankState::Absent));
+}
+
+#[test]
+fn ports_come_back_and_only_those_that_were_left() {
+    let control = control(1);
+    assert_eq!(control.port(PortOf::Universe), None);
+    let text = "p".repeat(PORT_BYTES);
+    control.set_port(PortOf::Parent, &text).unwrap();
+    assert_eq!((control.port(PortOf::Universe), control.port(PortOf::Parent)), (None, Some(text.clone())));
+    control.set_port(PortOf::Universe, "a:b").unwrap();
+    assert_eq!(
+        (control.port(PortOf::Universe).as_deref(), control.port(PortOf::Parent)),
+        (Some("a:b"), Some(text.clone()))
+    );
+    assert_eq!(control.set_port(PortOf::Universe, &(text + "p")), Err(Error::OutOfResource));
 }
 
 #[test]

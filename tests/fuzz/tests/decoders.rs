@@ -18,6 +18,7 @@ use orte_core::modex::{Action, JobMap, Node};
 use orte_core::oob;
 use orte_core::segment::layout::HEADER_BYTES;
 use orte_core::segment::{Control, Layout, Shared};
+use orte_core::universe::{Answer, Life, Ports, Request, SpawnApp, SpawnRequest};
 use std::cell::Cell;
 use std::net::IpAddr;
 use test_fuzz::{Random, addresses, control, fuzz, handshake, hosts, pmi1_wire, record, sm_wire, wire};
@@ -494,6 +495,41 @@ fn tcp_records() {
         });
         assert!(refused.get() > ROUNDS / 20, "mutations must be noticed: {}", refused.get());
     }
+}
+
+/// What processes ask mpirun for, what it answers, and what mpiruns and their companions tell each other: what is believed is what would
+/// have been sent.
+#[test]
+fn universe_frames() {
+    let app = SpawnApp { ranks: 2, options: vec![b"--wdir".to_vec()], command: vec![b"./a".to_vec(), Vec::new()] };
+    let spawn = SpawnRequest { port: "p".into(), directory: b"/tmp".to_vec(), by: 7, apps: vec![app] };
+    let requests = [
+        Request::Spawn(spawn),
+        Request::Publish("name".into(), "port".into()),
+        Request::Lookup("name".into()),
+        Request::Met(1, 2),
+    ];
+    let mut corpus: Vec<Vec<u8>> = requests.iter().map(Request::encode).collect();
+    corpus.push(Answer::Started(77).encode());
+    corpus.push(Ports { universe: "u".into(), parent: "p".into() }.encode());
+    corpus.push(Life::Job(9).encode());
+    let corpus: Vec<&[u8]> = corpus.iter().map(Vec::as_slice).collect();
+    let believed = Cell::new([0; 4]);
+    fuzz(&corpus, ROUNDS, |bytes| {
+        let again = [
+            Request::decode(bytes).ok().map(|found| found.encode() == bytes),
+            Ports::decode(bytes).ok().map(|found| found.encode() == bytes),
+            Life::decode(bytes).ok().map(|found| found.encode().len() == bytes.len()),
+            Answer::decode(bytes).ok().map(|_| true),
+        ];
+        let mut counts = believed.get();
+        for (count, same) in counts.iter_mut().zip(again) {
+            assert!(same != Some(false), "{bytes:?} is believed and would be sent otherwise");
+            *count += u64::from(same.is_some());
+        }
+        believed.set(counts);
+    });
+    assert!(believed.get().iter().all(|count| *count > 100), "mutations must not all be refused: {:?}", believed.get());
 }
 
 /// A frame of each kind, as mpirun and its daemons send them.

@@ -18,11 +18,19 @@ use opal_core::queue::fifo_pair::FifoPair;
 use opal_core::sync::{AtomicBool, AtomicU64, AtomicUsize, ConditionalLock, Mutex, Once, Ordering};
 use opal_core::{Error, Result, message, sys, wait};
 
+/// Endpoints in use, and how often the list was changed.
+struct Live {
+    endpoints: Vec<&'static PeerEndpoint>,
+    changes: usize,
+}
+
 /// The one module. An endpoint's number is its place in the list.
 pub struct Xsm {
     own: Once<core::result::Result<Own, String>>,
     endpoints: ConditionalLock<Vec<&'static PeerEndpoint>>,
-    // How many of them are in use: none is the usual case.
+    // Those in use, which are polled: processes that were left cost nothing.
+    live: ConditionalLock<Live>,
+    // How many they are: none is the usual case.
     connected: AtomicUsize,
     // A queue to some peer was found broken; the next poll reports it.
     broken: AtomicBool,
@@ -37,6 +45,7 @@ impl Xsm {
         Xsm {
             own: Once::new(),
             endpoints: ConditionalLock::new(Vec::new()),
+            live: ConditionalLock::new(Live { endpoints: Vec::new(), changes: 0 }),
             connected: AtomicUsize::new(0),
             broken: AtomicBool::new(false),
             abandoned: Mutex::new([const { Vec::new() }; 2]),
@@ -70,10 +79,14 @@ impl Xsm {
         let endpoint = self.meet(own, &address, peer.index).map_err(said)?;
         wait::add_sender(address.registered);
         self.wait_for_others(own);
-        let mut endpoints = self.endpoints.lock();
-        endpoints.push(Box::leak(Box::new(endpoint)));
-        self.connected.fetch_add(1, Ordering::Relaxed);
-        Ok(Some(Endpoint(endpoints.len() as u32 - 1)))
+        let endpoint: &'static PeerEndpoint = Box::leak(Box::new(endpoint));
+        let number = {
+            let mut endpoints = self.endpoints.lock();
+            endpoints.push(endpoint);
+            endpoints.len() as u32 - 1
+        };
+        self.change_live(|live| live.push(endpoint));
+        Ok(Some(Endpoint(number)))
     }
 
     fn meet(&self, own: &Own, address: &Address, index: u32) -> core::result::Result<PeerEndpoint, String> {
@@ -101,6 +114,23 @@ impl Xsm {
         self.endpoints.lock().get(endpoint.0 as usize).copied()
     }
 
+    fn live_at(&self, place: usize) -> (Option<&'static PeerEndpoint>, usize) {
+        let live = self.live.lock();
+        (live.endpoints.get(place).copied(), live.changes)
+    }
+
+    fn change_live(&self, change: impl FnOnce(&mut Vec<&'static PeerEndpoint>)) {
+        let mut live = self.live.lock();
+        change(&mut live.endpoints);
+        live.changes += 1;
+        self.connected.store(live.endpoints.len(), Ordering::Relaxed);
+    }
+
+    /// Polls no endpoint any more that is in use no more.
+    fn drop_removed(&self) {
+        self.change_live(|live| live.retain(|endpoint| !endpoint.is_removed()));
+    }
+
     #[cold]
     #[inline(never)]
     fn report_broken(&self) {
@@ -111,7 +141,7 @@ impl Xsm {
         };
         for endpoint in broken {
             if endpoint.remove().is_some() {
-                self.connected.fetch_sub(1, Ordering::Relaxed);
+                self.drop_removed();
                 btl::failed(endpoint.peer);
             }
         }
@@ -139,7 +169,7 @@ impl btl::Module for Xsm {
 
     fn remove_peer(&self, endpoint: Endpoint) {
         let Some([cell, header]) = self.endpoint(endpoint).and_then(|endpoint| endpoint.remove()) else { return };
-        self.connected.fetch_sub(1, Ordering::Relaxed);
+        self.drop_removed();
         let mut abandoned = self.abandoned.lock();
         for (list, mapping) in abandoned.iter_mut().zip([cell, header]) {
             mapping.abandon();
@@ -222,10 +252,16 @@ impl btl::Module for Xsm {
         if self.connected.load(Ordering::Relaxed) == 0 {
             return 0;
         }
-        let (mut taken, mut place) = (0, 0);
-        // The list is not locked while handlers run: they may add peers.
-        while let Some(endpoint) = self.endpoint(Endpoint(place)) {
-            place += 1;
+        let (mut taken, mut place, mut changes) = (0, 0, None);
+        // The list is not locked while handlers run: they may add peers. After a change it is gone through again from the start.
+        loop {
+            let (endpoint, now) = self.live_at(place);
+            if changes.is_some_and(|changes| changes != now) {
+                (place, changes) = (0, None);
+                continue;
+            }
+            let Some(endpoint) = endpoint else { break };
+            (place, changes) = (place + 1, Some(now));
             if endpoint.fifo_pair().is_closed() {
                 continue;
             }

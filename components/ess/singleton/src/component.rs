@@ -1,6 +1,7 @@
 //! Registration.
 
 use crate::module::Singleton;
+use crate::params;
 use alloc::boxed::Box;
 use alloc::format;
 use opal_core::mca::{self, Declined};
@@ -40,7 +41,7 @@ impl ess::Component for Component {
 opal_core::component! {
     /// A process that nobody launched: rank 0 of 1.
     pub static COMPONENT: Component = Component { module: Singleton::new() };
-    in orte_core::framework::ess, name "singleton", params &[]
+    in orte_core::framework::ess, name "singleton", params params::ALL
 }
 
 const PRIORITY: i32 = 10;

@@ -1,20 +1,32 @@
 //! A job of one.
 
+#[cfg(not(ompi_bare))]
+use crate::params::LAUNCHER;
+#[cfg(not(ompi_bare))]
+use alloc::string::String;
 use alloc::vec::Vec;
 use opal_core::framework::shmem::Inherited;
 use opal_core::sync::Mutex;
 use opal_core::{Error, Result, message};
+#[cfg(not(ompi_bare))]
+use orte_core::companion::Companion;
 use orte_core::framework::ess::{Identity, Module, State};
 
 /// Rank 0 of 1.
 pub struct Singleton {
     published: Mutex<Option<Vec<u8>>>,
+    #[cfg(not(ompi_bare))]
+    companion: Companion,
 }
 
 impl Singleton {
     /// Nothing is published yet.
     pub const fn new() -> Singleton {
-        Singleton { published: Mutex::new(None) }
+        Singleton {
+            published: Mutex::new(None),
+            #[cfg(not(ompi_bare))]
+            companion: Companion::new(),
+        }
     }
 }
 
@@ -54,8 +66,22 @@ impl Module for Singleton {
         None
     }
 
-    fn set_state(&self, _state: State) {
-        // There is no launcher to tell.
+    #[cfg(not(ompi_bare))]
+    fn universe(&self) -> core::result::Result<String, String> {
+        self.companion.universe(self.identity().job, LAUNCHER.text())
+    }
+
+    #[cfg(not(ompi_bare))]
+    fn running_universe(&self) -> Option<String> {
+        self.companion.running()
+    }
+
+    /// There is no launcher to tell unless one was started.
+    fn set_state(&self, state: State) {
+        #[cfg(not(ompi_bare))]
+        self.companion.set_in_use(state == State::Initialized);
+        #[cfg(ompi_bare)]
+        let _ = state;
     }
 
     fn epoch(&self) -> u32 {

@@ -41,6 +41,17 @@ impl InterCommunicator {
         Ok(InterCommunicator(Owned::made(made, owned.life().clone())))
     }
 
+    /// One that was just made.
+    pub(crate) fn of(owned: Owned) -> InterCommunicator {
+        InterCommunicator(owned)
+    }
+
+    /// Waits until the communication on it is complete on both sides, and ends it. Processes of another job that have no other
+    /// communicator in common are parted by that: from then on the failure of one job is none of the other. Collective.
+    pub fn disconnect(self) -> Result<()> {
+        self.0.disconnect()
+    }
+
     /// The other group.
     pub fn remote_group(&self) -> Group {
         let remote = self.0.comm().remote.clone().expect("it has two groups");

@@ -46,6 +46,14 @@ impl Owned {
         &self.life
     }
 
+    /// Ends it after its communication is complete. It ends in any case.
+    pub(crate) fn disconnect(mut self) -> Result<()> {
+        let handle = self.handle;
+        // Processes are left when the last owner of the object is gone.
+        self.kept = None;
+        comm::disconnect(handle).map_err(|fault| error::raise(Scope::Comm(handle), "disconnect", fault))
+    }
+
     /// The result for the caller; a failure runs the error handler first.
     #[inline(always)]
     pub(crate) fn checked<T>(&self, function: &'static str, result: Result<T, Fault>) -> Result<T> {

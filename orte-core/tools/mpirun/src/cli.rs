@@ -11,6 +11,7 @@ mod map;
 mod option_files;
 mod options;
 mod output;
+mod process_sets;
 mod runtime;
 mod split;
 mod values;
@@ -31,7 +32,7 @@ use counts::Counts;
 use hosts::Host;
 use line::Line;
 use options::{Options, read};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 /// Everything that was asked for, checked.
@@ -120,7 +121,12 @@ pub fn command() -> clap::Command {
 
 /// Reads the command line. `--help` and `--version` print and give an empty refusal with status 0.
 pub fn parse(arguments: &[OsString]) -> Result<Job, Refusal> {
-    let line = Line::new(arguments)?;
+    parse_parted(arguments, OsStr::new(":"))
+}
+
+/// As [`parse`] where another word than `:` parts the programs.
+pub fn parse_parted(arguments: &[OsString], separator: &OsStr) -> Result<Job, Refusal> {
+    let line = Line::new(arguments, separator)?;
     // Most options are about the job, wherever they stand; of one that is given twice the last one counts.
     let whole = read(line.common.iter().chain(line.parts.iter().flat_map(|part| &part.options)))?;
     if whole.status.is_some() {
@@ -154,7 +160,7 @@ pub fn parse(arguments: &[OsString]) -> Result<Job, Refusal> {
     reports.extend(show.lines(&apps, &places, &topology, &counts.hosts, (&nodes, &names)));
     let universe = whole.usize.as_deref().or(defaults.usize.as_deref());
     Ok(Job {
-        mca: parameters(&whole)?,
+        mca: parameters(&whole, process_sets::parameter(&line.process_sets()?, &apps)?)?,
         output: Output::new(&whole, &defaults)?,
         stdin: values::stdin(whole.stdin.as_deref(), total)?,
         reports,
@@ -253,12 +259,13 @@ const RANKFILE: &str = "rankfile";
 const STALL_S: u64 = 60;
 
 /// The parameters of the job.
-fn parameters(whole: &Options) -> Result<Vec<(String, String)>, Refusal> {
+fn parameters(whole: &Options, process_sets: Option<String>) -> Result<Vec<(String, String)>, Refusal> {
     let mut mca: Vec<(String, String)> =
         whole.mca.chunks_exact(2).map(|pair| (pair[0].clone(), pair[1].clone())).collect();
     if let Some(handler) = &whole.initial_errhandler {
         mca.push(("mpi_initial_errhandler".to_owned(), handler.clone()));
     }
+    mca.extend(process_sets.map(|sets| ("mpi_process_sets".to_owned(), sets)));
     // Rank 0 may run in another directory.
     let mut add = |name: &str, file: &std::path::Path| {
         let path = std::path::absolute(file).map_err(|error| Refusal::usage(format!("{}: {error}", file.display())))?;

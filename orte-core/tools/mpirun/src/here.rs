@@ -15,6 +15,7 @@ use crate::tree::{self, Process};
 use crate::wire::{self, Message, Outbox, Received};
 use orte_core::modex::JobMap;
 use orte_core::segment::RankState;
+use orte_core::universe::Ports;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
 use rustix::process::{Pid, Rlimit, Signal};
@@ -54,6 +55,8 @@ pub struct Plan {
     pub environment: KeeperEnvironment,
     /// See [`Orders::silence_ms`].
     pub silence_ms: Option<u64>,
+    /// Where the ranks turn to beyond their job.
+    pub ports: Ports,
 }
 
 /// The variables of the keeper.
@@ -106,7 +109,7 @@ impl Here {
             (0..plan.nodes.len() as u32).filter(|rank| plan.nodes[*rank as usize] == plan.node).collect();
         let app = |rank: u32| app_of(plan.apps.iter().map(|app| app.ranks), rank) as u32;
         let apps: Vec<u32> = ranks.iter().map(|rank| app(*rank)).collect();
-        let segment = without_file_limit(|| segment::create(plan.identity, &apps))?;
+        let segment = without_file_limit(|| segment::create(plan.identity, &apps, &plan.ports))?;
         let modex = match ranks.len() < plan.nodes.len() {
             true => {
                 let map = JobMap {

@@ -12,7 +12,8 @@
 //! share a socket; when either of them dies, the other one sees its end of the socket close and kills the ranks and all their
 //! children ([`here`]). On every other host a *daemon* ([`daemon`]), this same program again, stands in mpirun's place. It is
 //! started by ssh or another agent ([`there`], [`children`]), calls whoever started it by TCP, and gets its orders there ([`link`]). A
-//! daemon that loses the one above it kills what is on its host; mpirun ends the job when it loses a daemon.
+//! daemon that loses the one above it kills what is on its host; mpirun ends the job when it loses a daemon. For a process that
+//! nobody launched mpirun is a *companion* ([`companion`]), which starts the jobs that it asks for.
 //!
 //! **Invariant:** one thread in each process; nothing but `raw` is unsafe.
 
@@ -24,6 +25,7 @@ mod binding;
 mod calls;
 mod children;
 mod cli;
+mod companion;
 mod cycle;
 mod daemon;
 mod doing;
@@ -72,6 +74,9 @@ fn main() -> ExitCode {
     if arguments.get(1).is_some_and(|first| first == daemon::ARGUMENT) {
         return daemon::run();
     }
+    if arguments.get(1).is_some_and(|first| first == orte_core::companion::ARGUMENT) {
+        return companion::run();
+    }
     if arguments.get(1).is_some_and(|first| first == manual::ARGUMENT) {
         return ended(refusal::print(&manual::lines(cli::command())).map(|()| 0));
     }
@@ -87,8 +92,9 @@ fn further_job(arguments: &[std::ffi::OsString]) -> ExitCode {
         say(&format!("{} is for mpirun itself; run mpirun --help", universe::ARGUMENT));
         return ExitCode::from(refusal::OWN);
     };
-    let words: Vec<_> = arguments.iter().take(1).chain(&arguments[3..]).cloned().collect();
-    ended(match cli::parse(&words) {
+    let separator = arguments.get(3).cloned().unwrap_or_default();
+    let words: Vec<_> = arguments.iter().take(1).chain(arguments.iter().skip(4)).cloned().collect();
+    ended(match cli::parse_parted(&words, &separator) {
         Ok(job) => launch::run(job, Some(member)),
         Err(refusal) => Err(universe::Universe::Member(member).told(refusal)),
     })

@@ -90,11 +90,13 @@ pub fn environment(job: &Job) -> Vec<(OsString, OsString)> {
     }
     let names: Vec<&str> = job.mca.iter().map(|(name, _)| name.as_str()).collect();
     pairs.push((source::COMMAND_LINE.into(), names.join(",").into()));
-    let exported = pairs.iter().rev().find(|(name, _)| name == LIBRARY_PATH).map(|(_, value)| value.clone());
-    pairs.extend(
-        library_path(exported.or_else(|| std::env::var_os(LIBRARY_PATH))).map(|path| (LIBRARY_PATH.into(), path)),
-    );
+    pairs.extend(library_variables());
     pairs
+}
+
+/// What leads programs to the library.
+pub fn library_variables() -> Vec<(OsString, OsString)> {
+    library_path(std::env::var_os(LIBRARY_PATH)).map(|path| (LIBRARY_PATH.into(), path)).into_iter().collect()
 }
 
 /// The library beside this mpirun behind all others: for programs whose run path leads nowhere since the installation was

@@ -215,6 +215,21 @@ pub fn adopt(number: RawFd) -> Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(number) })
 }
 
+/// Closes every descriptor above this one: a program has left them open that knows nothing of this process.
+pub fn close_all_above(number: RawFd) {
+    // SAFETY: no memory is passed; nothing above `number` was opened by this process. Before Linux 5.9 they stay open.
+    unsafe { libc::syscall(libc::SYS_close_range, number + 1, libc::c_uint::MAX, 0) };
+}
+
+/// Goes on in a child of this process, whose parent is about to end: true there, false here.
+pub fn part_from_parent() -> Result<bool> {
+    // SAFETY: this process has one thread, so its memory is whole in the child, too.
+    match unsafe { libc::fork() } {
+        -1 => Err(Error::last_os_error()),
+        child => Ok(child == 0),
+    }
+}
+
 /// Closes these when something is executed, unless that is said otherwise between fork and exec.
 pub fn keep_from_children(wireup: &Wireup) -> Result<()> {
     for number in [wireup.map, wireup.addresses, wireup.wake_socket] {

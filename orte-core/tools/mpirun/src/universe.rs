@@ -8,22 +8,24 @@
 //!
 //! Both share a socket. By it the further mpirun says that its ranks run, or why they do not; when either side dies, the other one
 //! sees its end close, and its job ends.
+//!
+//! Names are known to all jobs of the user on this host ([`names`]).
 
 mod connections;
 mod jobs;
+mod names;
 
 use crate::raw;
 use crate::refusal::Refusal;
 use connections::Connections;
 use jobs::Jobs;
 pub use jobs::{ARGUMENT, UniverseEvent};
-use orte_core::environment::{PARENT, UNIVERSE};
+use names::Names;
 use orte_core::port::{Channel, Listener};
-use orte_core::universe::{Answer, Request};
+use orte_core::universe::{Answer, Ports, Request};
 use rustix::event::{PollFd, PollFlags};
 use rustix::fd::AsFd;
 use rustix::process::Rlimit;
-use std::collections::BTreeMap;
 use std::ffi::OsString;
 
 /// This mpirun's part.
@@ -41,7 +43,7 @@ pub struct Root {
     clients: Vec<Client>,
     jobs: Jobs,
     // The ports of names.
-    names: BTreeMap<String, String>,
+    names: Names,
     connections: Connections,
     // The job that this mpirun started itself, once it is known.
     own: Option<u64>,
@@ -59,14 +61,17 @@ struct Client {
 /// The socket to the mpirun that started this one.
 pub struct Member {
     channel: Option<Channel>,
+    ports: Ports,
     has_told: bool,
 }
 
 impl Member {
     /// From the number of the descriptor; `None` if it is none.
     pub fn adopt(number: &OsString) -> Option<Member> {
-        let socket = raw::adopt(number.to_str()?.parse().ok()?).ok()?;
-        Some(Member { channel: Some(Channel::over(socket)), has_told: false })
+        let mut channel = Channel::over(raw::adopt(number.to_str()?.parse().ok()?).ok()?);
+        // It was sent before this process was started.
+        let ports = Ports::decode(&channel.poll().ok()??).ok()?;
+        Some(Member { channel: Some(channel), ports, has_told: false })
     }
 
     fn tell(&mut self, answer: &Answer) -> bool {
@@ -88,7 +93,7 @@ impl Universe {
             listener,
             clients: Vec::new(),
             jobs,
-            names: BTreeMap::new(),
+            names: Names::default(),
             connections: Connections::default(),
             own: None,
             failed: 0,
@@ -96,17 +101,12 @@ impl Universe {
         }))
     }
 
-    /// What ranks are told of it.
-    pub fn variables(&self) -> [(OsString, OsString); 2] {
-        let (universe, parent) = match self {
-            Universe::Root(root) => (text_of(root.listener.as_ref()).into(), OsString::new()),
-            // As the mpirun that started this one left them.
-            Universe::Member(_) => {
-                let variable = |name| std::env::var_os(name).unwrap_or_default();
-                (variable(UNIVERSE), variable(PARENT))
-            }
-        };
-        [(UNIVERSE.into(), universe), (PARENT.into(), parent)]
+    /// Where ranks turn to beyond their job.
+    pub fn ports(&self) -> Ports {
+        match self {
+            Universe::Root(root) => Ports { universe: text_of(root.listener.as_ref()), parent: String::new() },
+            Universe::Member(member) => member.ports.clone(),
+        }
     }
 
     /// What to wait for: any of it is a reason to call [`Universe::pump`].
@@ -119,9 +119,9 @@ impl Universe {
             Universe::Root(root) => {
                 let listening = root.listener.iter().flat_map(Listener::descriptors);
                 polls.extend(listening.map(|one| PollFd::from_borrowed_fd(one, PollFlags::IN)));
-                polls.extend(
-                    root.clients.iter().map(|client| &client.channel).chain(root.jobs.channels()).map(of_channel),
-                );
+                let channels = root.clients.iter().map(|client| &client.channel);
+                polls.extend(channels.chain(root.jobs.channels()).chain(root.names.channels()).map(of_channel));
+                polls.extend(root.names.descriptors().map(|one| PollFd::from_borrowed_fd(one, PollFlags::IN)));
             }
             Universe::Member(member) => polls.extend(member.channel.iter().map(of_channel)),
         }
@@ -208,6 +208,9 @@ impl Root {
                 Err(_) => drop(self.clients.remove(index)),
             }
         }
+        for (client, answer) in self.names.pump() {
+            self.tell(client, Some(&answer));
+        }
         let mut events = Vec::new();
         for news in self.jobs.pump() {
             let waits = self.clients.iter().any(|client| client.number == news.client);
@@ -241,13 +244,7 @@ impl Root {
                 Ok(()) => None,
                 Err(why) => refused(why),
             },
-            Request::Publish(service, port) => match self.names.contains_key(&service) {
-                true => refused(format!("the name `{service}` is published already")),
-                false => {
-                    self.names.insert(service, port);
-                    Some(Answer::Done)
-                }
-            },
+            Request::Publish(..) | Request::Unpublish(_) | Request::Lookup(_) => self.names.answer(client, request),
             Request::Met(one, other) => {
                 self.connections.add(one, other);
                 Some(Answer::Done)
@@ -256,14 +253,6 @@ impl Root {
                 self.connections.remove(one, other);
                 Some(Answer::Done)
             }
-            Request::Unpublish(service) => match self.names.remove(&service) {
-                Some(_) => Some(Answer::Done),
-                None => refused(format!("the name `{service}` is not published")),
-            },
-            Request::Lookup(service) => match self.names.get(&service) {
-                Some(port) => Some(Answer::Port(port.clone())),
-                None => refused(format!("the name `{service}` is not published")),
-            },
         }
     }
 

@@ -228,9 +228,8 @@ const TABLE: &[Foreign] = &[
         "no server runs jobs; mpirun starts each itself",
     ),
     refused("daemonize", 0, "write mpirun ... &"),
-    refused("ompi-server nameserver", 1, "MPI_Publish_name and MPI_Lookup_name are not there yet"),
+    needless("ompi-server nameserver", 1, "jobs of one user on one host know each other's names without a server"),
     refused("set-cwd-to-session-dir", 0, "there is no session directory; write --wdir DIR"),
-    refused("pset", 1, "the process sets are mpi://WORLD and mpi://SELF"),
     refused("index-argv-by-rank", 0, "every rank of a program gets the same arguments; part them by `:`"),
     // Parameters.
     same("gomca", 2, &["--mca", "$1", "$2"]),

@@ -9,7 +9,7 @@ use super::{foreign, option_files, values};
 use crate::refusal::{self, Refusal};
 use crate::status;
 use orte_core::oob::compact::JOB_MAX;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 
 /// The words of a command line and of the files that it names.
 pub struct Line {
@@ -21,10 +21,10 @@ pub struct Line {
 
 impl Line {
     /// Reads words and files, and answers `--help`.
-    pub fn new(arguments: &[OsString]) -> Result<Line, Refusal> {
+    pub fn new(arguments: &[OsString], separator: &OsStr) -> Result<Line, Refusal> {
         let words = arguments.get(1..).unwrap_or(&[]);
         let mut line = Line { common: Vec::new(), parts: Vec::new() };
-        for part in words.split(|word| word == ":") {
+        for part in words.split(|word| word == separator) {
             line.add(split::split(part)?, true)?;
         }
         if let Some(topic) = line.parts.iter().find_map(|part| part.help.as_ref()) {
@@ -80,6 +80,11 @@ impl Line {
             }
         }
         Ok(())
+    }
+
+    /// What `--pset` says of each program.
+    pub fn process_sets(&self) -> Result<Vec<Vec<String>>, Refusal> {
+        self.parts.iter().map(|part| Ok(read(&part.options)?.pset)).collect()
     }
 
     /// The programs; `whole` are the options of all together.

@@ -68,6 +68,10 @@ pub struct Options {
     /// What happens on errors until the program decides: mpi_errors_are_fatal (default), mpi_errors_abort, mpi_errors_return
     #[arg(long, value_name = "HANDLER", value_parser = ["mpi_errors_are_fatal", "mpi_errors_abort", "mpi_errors_return"])]
     pub initial_errhandler: Option<String>,
+    /// Name a set of processes, of which sessions make groups: of these ranks of the job, such as 0-3,5, or of the ranks of this
+    /// program
+    #[arg(long, value_name = "NAME[:RANKS]", action = ArgAction::Append, allow_hyphen_values = true)]
+    pub pset: Vec<String>,
     /// Kinds of memory that the program will use in MPI; mpi and system are there
     #[arg(long, value_name = "KIND,...", allow_hyphen_values = true)]
     pub memory_alloc_kinds: Option<String>,

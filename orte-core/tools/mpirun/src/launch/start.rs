@@ -19,6 +19,7 @@ use crate::{preload, prepare, raw, signals, tree};
 use orte_core::modex::JobMap;
 use orte_core::oob::handshake::{job_of, secret_of_ranks};
 use orte_core::oob::{self, Daemons, JobOrders, Secret, orders};
+use orte_core::universe::Ports;
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::time::{Duration, Instant};
@@ -38,7 +39,7 @@ impl Running {
         raw::defer(&[libc::SIGXFSZ]).map_err(|error| failed(&error))?;
         let is_alone = job.names.len() == 1;
         let secret = secret(is_alone)?;
-        let variables = variables(&job, pty.is_some(), &universe);
+        let variables = variables(&job, pty.is_some());
         // Logins take longest, so they begin first.
         let there = (!is_alone).then(|| daemons(&job, pty, &variables, secret)).transpose()?;
         let neighbors = there.as_ref().map_or_else(Vec::new, There::neighbors);
@@ -46,7 +47,8 @@ impl Running {
         let here = match has_ranks {
             true => {
                 let identity = (!is_alone).then(|| (job_of(&secret), secret_of_ranks(&secret)));
-                let plan = Plan { children: neighbors.clone(), ..plan(&job, &apps, identity, pty, variables) };
+                let plan = plan(&job, &apps, identity, pty, variables, universe.ports());
+                let plan = Plan { children: neighbors.clone(), ..plan };
                 Some(Here::start(plan, handled, limit, strangers)?)
             }
             false => None,
@@ -55,8 +57,7 @@ impl Running {
         let deadline = job.timeout_s.and_then(|seconds| Instant::now().checked_add(Duration::from_secs(seconds)));
         let (mut fan, feed) = readers(&job)?;
         let local = job.nodes.iter().filter(|node| **node == 0).count();
-        let to_all = job.stdin == Stdin::All;
-        fan.expect(if to_all { local } else { 0 });
+        fan.expect(if job.stdin == Stdin::All { local } else { 0 });
         Ok(Running {
             streams: Streams::new(ranks, job.names.clone(), &job.output),
             has_next_output: !job.output.merge && pty.is_some_and(|pty| pty.until_init),
@@ -101,9 +102,8 @@ fn secret(is_alone: bool) -> Result<Secret, Refusal> {
 }
 
 /// The variables of the keeper and of the daemons beyond those that mpirun has itself.
-fn variables(job: &Job, has_pty: bool, universe: &Universe) -> Vec<(OsString, OsString)> {
+fn variables(job: &Job, has_pty: bool) -> Vec<(OsString, OsString)> {
     let mut variables = prepare::environment(job);
-    variables.extend(universe.variables());
     if has_pty && !pty::is_seen(&job.output) {
         variables.extend(pty::PLAIN.map(|(name, value)| (name.into(), value.into())));
     }
@@ -117,6 +117,7 @@ fn plan(
     identity: Option<(u64, [u8; 32])>,
     pty: Option<Pty>,
     variables: Vec<(OsString, OsString)>,
+    ports: Ports,
 ) -> Plan {
     Plan {
         node: 0,
@@ -133,6 +134,7 @@ fn plan(
         apps: apps.to_vec(),
         environment: KeeperEnvironment::Own(variables),
         silence_ms: None,
+        ports,
     }
 }
 

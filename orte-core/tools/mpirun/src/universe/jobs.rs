@@ -1,9 +1,8 @@
 //! Further jobs: their mpiruns, and what is heard of them.
 
 use crate::raw;
-use orte_core::environment::{PARENT, UNIVERSE};
 use orte_core::port::Channel;
-use orte_core::universe::{Answer, SpawnRequest};
+use orte_core::universe::{Answer, Ports, SpawnRequest};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use rustix::process::Rlimit;
 use std::collections::BTreeSet;
@@ -12,7 +11,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, Stdio};
 
-/// The hidden first argument of the mpirun of a further job; the number of the descriptor of its socket follows.
+/// The hidden first argument of the mpirun of a further job; the number of the descriptor of its socket follows, and the word that
+/// parts its programs.
 pub const ARGUMENT: &str = "--ompi-rs-job";
 
 /// What happened.
@@ -44,6 +44,18 @@ struct Job {
     by: u64,
     // Its own number, once all its processes run.
     job: Option<u64>,
+}
+
+/// A word that is none of the programs' own: they may have arguments `:`.
+fn separator(spawn: &SpawnRequest) -> String {
+    let is_used = |word: &String| {
+        spawn.apps.iter().any(|app| app.options.iter().chain(&app.command).any(|used| *used == *word.as_bytes()))
+    };
+    let mut word = ":".to_owned();
+    while is_used(&word) {
+        word.push(':');
+    }
+    word
 }
 
 /// What is new of a job.
@@ -123,23 +135,31 @@ impl Jobs {
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
         let (own, its) =
             socketpair(AddressFamily::UNIX, SocketType::STREAM, flags, None).map_err(|errno| failed(&errno))?;
+        let mut channel = Channel::over(own);
+        let ports = Ports { universe: self.universe.clone(), parent: spawn.port.clone() };
+        channel.send(&ports.encode()).map_err(|why| failed(&why))?;
         let mut command = Command::new(crate::here::own_program());
-        command.arg0("mpirun").arg(ARGUMENT).arg(raw::number(&its).to_string()).args(["--stdin", "none"]);
+        let separator = separator(spawn);
+        command
+            .arg0("mpirun")
+            .arg(ARGUMENT)
+            .arg(raw::number(&its).to_string())
+            .arg(&separator)
+            .args(["--stdin", "none"]);
         for (index, app) in spawn.apps.iter().enumerate() {
             if index > 0 {
-                command.arg(":");
+                command.arg(&separator);
             }
             command.arg("-n").arg(app.ranks.to_string());
             command.args(app.options.iter().chain(&app.command).map(|word| OsStr::from_bytes(word)));
         }
-        command.envs(self.variables.iter().cloned()).env(UNIVERSE, &self.universe).env(PARENT, &spawn.port);
+        command.envs(self.variables.iter().cloned());
         command.current_dir(OsStr::from_bytes(&spawn.directory)).stdin(Stdio::null());
         let inherit = vec![raw::number(&its)];
         let mpirun =
             raw::spawn_keeper(&mut command, inherit, Vec::new(), self.files).map_err(|error| failed(&error))?;
         self.started += 1;
-        let channel = Some(Channel::over(own));
-        self.jobs.push(Job { number: self.started, client, mpirun, channel, by: spawn.by, job: None });
+        self.jobs.push(Job { number: self.started, client, mpirun, channel: Some(channel), by: spawn.by, job: None });
         Ok(())
     }
 

@@ -1,0 +1,163 @@
+//! mpirun for a process that nobody launched, which has started it to get further jobs and names ([`orte_core::companion`]): the root
+//! of a universe without ranks of its own.
+//!
+//! It parts from its parent at once, so that the program has no child that it does not know of. It ends when the program is done and
+//! all jobs have ended. When the program ends otherwise, the jobs are ended.
+
+use crate::prepare;
+use crate::raw;
+use crate::refusal::{OWN, say};
+use crate::tree;
+use crate::universe::{Universe, UniverseEvent};
+use orte_core::port::Channel;
+use orte_core::universe::Life;
+use rustix::event::{PollFd, PollFlags};
+use rustix::fd::AsFd;
+use rustix::io::Errno;
+use rustix::net::sockopt;
+use rustix::process::{Pid, Resource, Signal};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+/// Runs as companion until there is nothing to do any more.
+pub fn run() -> ExitCode {
+    match raw::adopt(opal_core::sys::SOCKET_NUMBER).and_then(|socket| Ok((sockopt::socket_peercred(&socket)?, socket)))
+    {
+        Ok((peer, socket)) => {
+            raw::close_all_above(opal_core::sys::SOCKET_NUMBER);
+            match raw::part_from_parent() {
+                Ok(true) => {}
+                Ok(false) => return ExitCode::SUCCESS,
+                Err(error) => {
+                    say(&format!("the system refuses a process that serves the program: {error}"));
+                    return ExitCode::from(OWN);
+                }
+            }
+            let mut companion = Companion::new(Channel::over(socket), peer.pid);
+            companion.serve();
+            ExitCode::SUCCESS
+        }
+        Err(_) => {
+            say(&format!("{} is for the library itself; run mpirun --help", orte_core::companion::ARGUMENT));
+            ExitCode::from(OWN)
+        }
+    }
+}
+
+struct Companion {
+    /// To the program; closed once it has ended.
+    program: Option<Channel>,
+    pid: Pid,
+    in_use: bool,
+    universe: Universe,
+    /// Jobs were told to end: what is left at this time is killed.
+    until: Option<Instant>,
+    /// The program was asked to end, and is killed at this time.
+    kill: Option<Instant>,
+}
+
+impl Companion {
+    fn new(program: Channel, pid: Pid) -> Companion {
+        // Whatever jobs leave behind comes to this process. Where the system refuses that, their own mpiruns still clear them.
+        let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
+        let limit = rustix::process::getrlimit(Resource::Nofile);
+        let variables = prepare::library_variables();
+        Companion {
+            program: Some(program),
+            pid,
+            in_use: true,
+            universe: Universe::root(&variables, limit),
+            until: None,
+            kill: None,
+        }
+    }
+
+    fn serve(&mut self) {
+        while self.program.is_some() || self.universe.has_jobs() {
+            if self.until.is_some_and(|until| Instant::now() >= until) {
+                break;
+            }
+            self.look_at_program();
+            if self.wait() == Err(Errno::INTR) {
+                continue;
+            }
+            self.hear_program();
+            for event in self.universe.pump() {
+                if let UniverseEvent::JobFailed(number, status) = event {
+                    self.job_failed(number, status);
+                }
+            }
+        }
+        for process in tree::clear(&[], |_, _| {}) {
+            say(&format!("process {} did not end although it was killed; it hangs inside the system", process.pid));
+        }
+    }
+
+    fn wait(&self) -> Result<(), Errno> {
+        let mut polls: Vec<PollFd<'_>> =
+            self.program.iter().map(|program| PollFd::from_borrowed_fd(program.as_fd(), PollFlags::IN)).collect();
+        self.universe.interests(&mut polls);
+        let tick = rustix::event::Timespec { tv_sec: TICK.as_secs() as i64, tv_nsec: 0 };
+        rustix::event::poll(&mut polls, Some(&tick)).map(|_| ())
+    }
+
+    fn hear_program(&mut self) {
+        while let Some(program) = &mut self.program {
+            match program.poll().map(|frame| frame.map(|frame| Life::decode(&frame))) {
+                Ok(None) => return,
+                Ok(Some(Ok(Life::Job(job)))) => {
+                    self.universe.all_started(job);
+                    // A program that has ended is noticed at the next poll.
+                    let _ = program.send(&self.universe.ports().encode());
+                }
+                Ok(Some(Ok(life))) => self.in_use = life == Life::InUse,
+                Ok(Some(Err(_))) | Err(_) => self.program_ended(),
+            }
+        }
+    }
+
+    fn program_ended(&mut self) {
+        self.program = None;
+        if self.in_use {
+            self.end_jobs();
+        }
+    }
+
+    fn end_jobs(&mut self) {
+        self.universe.end_jobs();
+        self.until.get_or_insert_with(|| Instant::now() + LEAVING);
+    }
+
+    /// It was connected to the program: one failure is both's.
+    fn job_failed(&mut self, number: u32, status: u8) {
+        say(&format!(
+            "job {number} of those that process {} spawned ended with status {status}; the process is connected to it and is ended",
+            self.pid
+        ));
+        self.signal(Signal::TERM);
+        self.kill = Some(Instant::now() + GRACE);
+        self.end_jobs();
+    }
+
+    fn look_at_program(&mut self) {
+        if self.kill.is_some_and(|kill| Instant::now() >= kill) {
+            self.kill = None;
+            self.signal(Signal::KILL);
+        }
+    }
+
+    /// Its end of the socket is open, so that it lives.
+    fn signal(&self, signal: Signal) {
+        if self.program.is_some() {
+            // It may be ending just now.
+            let _ = rustix::process::kill_process(self.pid, signal);
+        }
+    }
+}
+
+/// How often to look at the clock.
+const TICK: Duration = Duration::from_secs(1);
+/// How long the program has to end when it is asked to.
+const GRACE: Duration = Duration::from_secs(1);
+/// How long the mpiruns of jobs may take to end them.
+const LEAVING: Duration = Duration::from_secs(15);

@@ -1,0 +1,116 @@
+//! Many further jobs, from ranks, threads, sessions and processes that nobody launched; names between jobs; process sets.
+
+use super::case::{JobCase, LIMIT, run};
+use crate::failure::{Result, fail};
+use crate::test::programs::{compiled, own_choice};
+use crate::test::{Session, Verdict, deadline};
+use std::process::Command;
+
+/// The rest of `dynamic/…`.
+pub fn cases(session: &mut Session) {
+    for case in CASES {
+        let verdict = |session: &mut Session| run(session, SOURCE, case).unwrap_or_else(Verdict::from);
+        session.case(&format!("dynamic/{}", case.name), verdict);
+    }
+    for (name, script) in SCRIPTS {
+        let verdict = |session: &mut Session| scripted(session, name, script).unwrap_or_else(Verdict::from);
+        session.case(&format!("dynamic/{name}"), verdict);
+    }
+    if session.options.all {
+        for case in WHOLE {
+            let verdict = |session: &mut Session| run(session, SOURCE, case).unwrap_or_else(Verdict::from);
+            session.case(&format!("dynamic/{}", case.name), verdict);
+        }
+    }
+}
+
+const SOURCE: &str = "tests/dynamic/robust.c";
+
+const CASES: &[JobCase] = &[
+    well("soak", &["-n", "1"], &["soak", "60"]),
+    well("at-once", &["-n", "8"], &["at-once"]),
+    well("threads", &["-n", "1"], &["threads"]),
+    well("child-dies-during-init", &["-n", "2"], &["half-dies"]),
+    well("session", &["-n", "1"], &["session"]),
+    well("alone", &[], &["alone"]),
+    well("alone-by-session", &[], &["session"]),
+    JobCase {
+        name: "alone-child-fails",
+        options: &[],
+        arguments: &["child-fails"],
+        // SIGTERM, of the companion.
+        status: None,
+        says: &["job 1 of those that process", "spawned ended with status 3"],
+    },
+];
+
+/// What takes minutes.
+const WHOLE: &[JobCase] =
+    &[well("soak-whole", &["-n", "1"], &["soak", "1000"]), well("at-once-whole", &["-n", "50"], &["at-once"])];
+
+const fn well(name: &'static str, options: &'static [&'static str], arguments: &'static [&'static str]) -> JobCase {
+    JobCase { name, options, arguments, status: Some(0), says: &["all is well"] }
+}
+
+/// Each has mpirun as `$0`, the program as `$1` and a folder as `$2`, and says in the end that all is well.
+const SCRIPTS: &[(&str, &str)] = &[
+    ("process-sets", r#""$0" -n 2 --pset left:0,2 "$1" sets : -n 1 --pset late "$1" sets"#),
+    // Whoever starts first serves the names of both; each order is tried, and processes that nobody launched.
+    (
+        "names-of-other-jobs",
+        r#"
+        set -e
+        name="robust $$"
+        "$0" -n 2 "$1" serve "$name" & "$0" -n 1 "$1" ask "$name"; wait $!
+        "$0" -n 1 "$1" ask "$name b" & "$1" serve "$name b"; wait $!
+        "$1" serve "$name c" & "$1" ask "$name c"; wait $!
+        "#,
+    ),
+    // Neither program nor companion can be killed so that anything is left.
+    (
+        "alone-killed",
+        r#"
+        for victim in program companion; do
+            "$1" child-stays > "$2/out" 2>&1 & program=$!
+            until grep -q 'the child stays' "$2/out"; do sleep 0.1; done
+            if [ $victim = program ]; then kill -9 $program; else kill -9 $(pgrep -f '^mpirun --ompi-rs-companion$' -g $(ps -o pgid= $$)); fi
+            until ! pgrep -f "^$1 child stays" > /dev/null; do sleep 0.1; done
+            kill -9 $program 2> /dev/null
+        done
+        echo all is well
+        "#,
+    ),
+    (
+        "alone-without-mpirun",
+        r#"
+        export OMPI_MCA_ess_singleton_launcher
+        OMPI_MCA_ess_singleton_launcher=/bin/true; "$1" alone > "$2/out" 2>&1 && exit 1
+        tr -s ' \n' ' ' < "$2/out" | grep 'is it the mpirun of this library?' || exit 1
+        OMPI_MCA_ess_singleton_launcher=/nowhere/mpirun; "$1" alone > "$2/out" 2>&1 && exit 1
+        tr -s ' \n' ' ' < "$2/out" | grep '/nowhere/mpirun) cannot be started' && echo all is well
+        "#,
+    ),
+    // The secrets of ports stand in memory only.
+    (
+        "secrets",
+        r#"
+        "$0" -n 1 sh -c 'tr "\0" "\n" < /proc/$$/environ' > "$2/out"
+        grep -q OMPI_RS_SEGMENT "$2/out" && ! grep -q 'ompi-rs:[0-9a-f]*:[0-9a-f]*:' "$2/out" && echo all is well
+        "#,
+    ),
+];
+
+fn scripted(session: &mut Session, name: &str, script: &str) -> Result<Verdict> {
+    let program = compiled(session, &session.tree.root.join(SOURCE), &[])?;
+    let dist = session.library().map_err(fail)?.dist;
+    let folder = session.scratch().join("dynamic").join(name);
+    crate::shell::folder(&folder)?;
+    let mut command = Command::new("sh");
+    command.args(["-c", script]).arg(dist.join("bin/mpirun")).arg(program).arg(&folder);
+    own_choice(&mut command);
+    let ended = deadline::run(&mut command, LIMIT, &folder.join("log"))?;
+    Ok(match ended.ended_with(0) && ended.out.contains("all is well") {
+        true => Verdict::Passed(String::new()),
+        false => Verdict::Failed(ended.story()),
+    })
+}
