@@ -3,7 +3,7 @@
 
 use super::programs::{compiled, own_choice};
 use super::{Session, Verdict, deadline};
-use crate::failure::{Result, fail};
+use crate::failure::{At, Result, fail};
 use crate::shell;
 use std::path::PathBuf;
 use std::process::Command;
@@ -22,6 +22,10 @@ pub fn tier(session: &mut Session) -> Result<()> {
     for ranks in [1, 2, 4] {
         let name = format!("files/failing@{ranks}");
         session.case(&name, |session| verdict(faulty(session, FAILING, ranks, None, None)));
+    }
+    for ranks in [1, 2, 4] {
+        let name = format!("files/killed@{ranks}");
+        session.case(&name, |session| killed(session, ranks).unwrap_or_else(Verdict::from));
     }
     session.case("files/says_what_failed", |session| says(session).unwrap_or_else(Verdict::from));
     Ok(())
@@ -54,6 +58,35 @@ fn faulty(
     own_choice(&mut command);
     let log = session.scratch().join("files").join(format!("{}@{ranks}.log", source.replace('/', "-")));
     deadline::run(&mut command, LIMIT, &log)
+}
+
+/// A job that is killed leaves what it had synchronised, and nothing but that in the file's folder.
+fn killed(session: &mut Session, ranks: u32) -> Result<Verdict> {
+    let program = compiled(session, &session.tree.root.join("tests/files/killed.c"), &[])?;
+    let (dist, scratch) = (session.library().map_err(fail)?.dist, session.scratch().join("files"));
+    let folder = scratch.join(format!("killed-{ranks}"));
+    let _ = std::fs::remove_dir_all(&folder);
+    shell::folder(&folder)?;
+    let run = |last: Option<&str>| {
+        let mut command = Command::new(dist.join("bin/mpirun"));
+        command.arg("-n").arg(ranks.to_string()).arg(&program).arg(folder.join("data")).args(last);
+        own_choice(&mut command);
+        let log = scratch.join(format!("killed@{ranks}{}.log", last.unwrap_or("")));
+        deadline::run(&mut command, LIMIT, &log)
+    };
+    let ended = run(None)?;
+    if ended.ended_with(0) {
+        return Ok(Verdict::Failed(format!("the job should be killed\n{}", ended.story())));
+    }
+    let left = std::fs::read_dir(&folder).at(format!("list {}", folder.display()))?.count();
+    if left != 1 {
+        return Ok(Verdict::Failed(format!("{left} files are left in {} instead of 1", folder.display())));
+    }
+    let ended = run(Some("look"))?;
+    Ok(match ended.ended_with(0) {
+        true => Verdict::Passed(String::new()),
+        false => Verdict::Failed(ended.story()),
+    })
 }
 
 /// The library that stands before the system's calls.

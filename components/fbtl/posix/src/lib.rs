@@ -3,8 +3,6 @@
 //! Owns nothing.
 #![no_std]
 
-extern crate alloc;
-
 mod component;
 mod module;
 

@@ -41,23 +41,51 @@ pub fn push(list: &mut Vec<Run>, first: usize, run: Run) {
 }
 
 /// The runs of several lists, of which each grows, as one that grows; runs with at most `gap` bytes between them are joined.
-/// `None` if a run reaches beyond `bytes`.
-pub fn merge(lists: &mut [&[Run]], gap: usize, bytes: usize, merged: &mut Vec<Run>) -> Option<()> {
+/// Returns how many bytes the merged runs have together. `None` if a run reaches beyond `bytes`.
+pub fn merge(lists: &mut [&[Run]], gap: usize, bytes: u64, merged: &mut Vec<Run>) -> Option<usize> {
     merged.clear();
+    let mut all = 0;
     while let Some(next) = lists.iter_mut().filter(|list| !list.is_empty()).min_by_key(|list| list[0].offset) {
         let run = next[0];
         *next = &next[1..];
-        if run.end() > bytes {
+        if run.end() as u64 > bytes {
             return None;
         }
         match merged.last_mut() {
             Some(last) if run.offset as usize <= last.end() + gap => {
-                last.bytes = (run.end().max(last.end()) - last.offset as usize) as u32;
+                let joined = (run.end().max(last.end()) - last.offset as usize) as u32;
+                all += (joined - last.bytes) as usize;
+                last.bytes = joined;
             }
-            _ => merged.push(run),
+            _ => {
+                all += run.bytes as usize;
+                merged.push(run);
+            }
         }
     }
-    Some(())
+    Some(all)
+}
+
+/// Finds runs in the merged ones, which lie one behind the other in a buffer.
+#[derive(Default)]
+pub struct Cursor {
+    index: usize,
+    // Where in the buffer the run of this index lies.
+    at: usize,
+}
+
+impl Cursor {
+    /// Where in the buffer a run begins that is a part of a merged one. Runs are asked for in their order.
+    ///
+    /// # Panics
+    /// If it is a part of none.
+    pub fn place(&mut self, merged: &[Run], run: Run) -> usize {
+        while merged[self.index].end() < run.end() {
+            self.at += merged[self.index].bytes as usize;
+            self.index += 1;
+        }
+        self.at + (run.offset - merged[self.index].offset) as usize
+    }
 }
 
 /// Of a run in a message.
@@ -77,15 +105,23 @@ mod tests {
         let lists = [vec![run(0, 4), run(8, 4)], vec![run(4, 4), run(20, 1)], vec![], vec![run(9, 10)]];
         let merged = |lists: &mut [&[Run]], gap, bytes| {
             let mut merged = Vec::new();
-            merge(lists, gap, bytes, &mut merged).map(|()| merged)
+            merge(lists, gap, bytes, &mut merged).map(|bytes| (bytes, merged))
         };
         let mut all = lists.each_ref().map(|list| &list[..]);
-        assert_eq!(merged(&mut all.clone(), 0, 21), Some(vec![run(0, 19), run(20, 1)]));
-        assert_eq!(merged(&mut all, 1, 21), Some(vec![run(0, 21)]));
+        assert_eq!(merged(&mut all.clone(), 0, 21), Some((20, vec![run(0, 19), run(20, 1)])));
+        assert_eq!(merged(&mut all, 1, 21), Some((21, vec![run(0, 21)])));
         assert_eq!(merged(&mut [&lists[1]], 0, 20), None);
         assert_eq!(merged(&mut [&[run(u32::MAX, u32::MAX)]], 0, 4096), None);
-        assert_eq!(merged(&mut [], 0, 0), Some(vec![]));
+        assert_eq!(merged(&mut [], 0, 0), Some((0, vec![])));
         assert_eq!(Run::of_word(&run(7, u32::MAX).word()), run(7, u32::MAX));
+    }
+
+    #[test]
+    fn runs_are_found_where_they_lie_in_the_buffer() {
+        let merged = [run(10, 5), run(100, 1), run(u32::MAX - 9, 9)];
+        let mut cursor = Cursor::default();
+        let places = [run(10, 2), run(12, 3), run(100, 1), run(u32::MAX - 4, 2)].map(|run| cursor.place(&merged, run));
+        assert_eq!(places, [0, 2, 5, 11]);
     }
 
     #[test]
