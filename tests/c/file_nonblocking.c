@@ -8,6 +8,7 @@
  */
 #include "file.h"
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -171,6 +172,7 @@ int main(int argc, char **argv)
     many((MPI_Offset)5 << 30);
     holes();
     refused();
+    MPI_Barrier(MPI_COMM_WORLD);
     /* Nobody waits for it, and yet it is done when MPI ends. */
     MPI_Request request;
     char *data = check_alloc(LONG), *back = check_alloc(LONG);

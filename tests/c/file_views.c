@@ -220,8 +220,10 @@ int main(int argc, char **argv)
         {"collective_buffering", "false"}, {"access_style", "write_once,random"}, {"access_style", "read_mostly,sequential"},
         {"striping_factor", "3"}, {"romio_cb_write", "automatic"}, {"striping_unit", "65536"}, {"ompio_fcoll", "dynamic"},
         {"ompio_fcoll", "two_phase"}, {"ompio_fcoll", "individual"}};
+    /* One rank has nobody to gather for: the components that do it are not there. */
     for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)
-        pieces(hints[i][0], hints[i][1]);
+        if (check_ranks > 1 || strcmp(hints[i][0], "ompio_fcoll") != 0)
+            pieces(hints[i][0], hints[i][1]);
     /* Nobody else has it open: gaps are written back. */
     GOOD(MPI_File_close(&file));
     GOOD(MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_RDWR | MPI_MODE_UNIQUE_OPEN, MPI_INFO_NULL, &file));

@@ -68,20 +68,38 @@ impl TransferCursor {
     }
 }
 
+/// One call of the system for so many runs.
+///
+/// # Safety
+/// They are writable (to read into them) or readable (to write them), and at most MOST_RUNS.
+unsafe fn call(file: &File, runs: &[MemoryRun], offset: u64, direction: AccessKind) -> Result<usize, Errno> {
+    match direction {
+        // SAFETY: the caller's promise.
+        AccessKind::Read => unsafe { file.read_at(runs, offset) },
+        // SAFETY: the caller's promise.
+        AccessKind::Write => unsafe { file.write_at(runs, offset) },
+    }
+}
+
 /// What [`Module::transfer`](crate::framework::fbtl::Module::transfer) promises, by preadv(2) and pwritev(2).
 ///
 /// # Safety
 /// That of [`Module::transfer`](crate::framework::fbtl::Module::transfer).
 pub unsafe fn transfer_at_once(file: &File, pieces: &[Piece], direction: AccessKind) -> Moved {
     let (mut runs, mut cursor) = (Vec::new(), TransferCursor::default());
+    if let [piece] = pieces {
+        // Mostly all of it, and without memory for a list.
+        let run = [MemoryRun { iov_base: piece.at.cast(), iov_len: piece.bytes }];
+        // SAFETY: the piece.
+        let result = unsafe { call(file, &run, piece.offset, direction) };
+        if let Some(moved) = cursor.advance(pieces, piece.bytes, result, direction) {
+            return moved;
+        }
+    }
     while !cursor.is_done(pieces) {
         let (offset, wanted) = cursor.together(pieces, &mut runs);
-        let result = match direction {
-            // SAFETY: parts of the pieces, which are writable by the caller's promise; no more than MOST_RUNS.
-            AccessKind::Read => unsafe { file.read_at(&runs, offset) },
-            // SAFETY: likewise, readable.
-            AccessKind::Write => unsafe { file.write_at(&runs, offset) },
-        };
+        // SAFETY: parts of the pieces, no more than MOST_RUNS.
+        let result = unsafe { call(file, &runs, offset, direction) };
         if let Some(moved) = cursor.advance(pieces, wanted, result, direction) {
             return moved;
         }

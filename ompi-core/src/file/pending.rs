@@ -5,15 +5,15 @@ use super::transfer::Underway;
 use super::{File, of_context};
 use crate::error::Result;
 use crate::framework::fbtl::{AccessKind, Moved};
-use crate::request::{self, Driver, Id, Kind};
+use crate::request::{self, Driver, Id, Kind, Request};
 use crate::status::Status;
 use alloc::ffi::CString;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use opal_core::progress;
 use opal_core::sync::{AtomicUsize, ConditionalLock, Once, Ordering};
 use opal_core::wait::{self, ShortSleeps, Subject};
+use opal_core::{progress, sys};
 
 /// One of them.
 struct Pending {
@@ -26,16 +26,28 @@ struct Pending {
 }
 
 impl File {
-    /// The handle of a request that is complete when this access is.
-    pub fn keep(&self, underway: Underway) -> Result<usize> {
-        static POLLED: Once<opal_core::Result<()>> = Once::new();
-        POLLED.call_once(|| progress::add_callback(poll)).as_ref().map_err(|error| *error)?;
-        let request = request::create(Kind::Generic, &Access, 0)?;
+    /// The handle of a request that is complete when this access is. Where there can be none the access has ended, too.
+    pub fn keep(&self, mut underway: Underway) -> Result<usize> {
+        let request = match request() {
+            Ok(request) => request,
+            Err(fault) => {
+                while underway.transfer.poll().is_none() {
+                    sys::yield_now();
+                }
+                return Err(fault);
+            }
+        };
         let (id, context, path) = (request.id(), self.context, self.path.clone());
         LIST.lock().push(Pending { underway, id, context, path, _short: ShortSleeps::begin() });
         COUNT.fetch_add(1, Ordering::Relaxed);
         Ok(request.into_handle())
     }
+}
+
+fn request() -> Result<Request> {
+    static POLLED: Once<opal_core::Result<()>> = Once::new();
+    POLLED.call_once(|| progress::add_callback(poll)).as_ref().map_err(|error| *error)?;
+    request::create(Kind::Generic, &Access, 0)
 }
 
 /// MPI ends: waits for all that are under way, also for those whose requests the program has freed.

@@ -27,7 +27,7 @@ pub struct FilePlace<'a> {
     pub view: &'a View,
     /// In the view, in bytes.
     pub position: u64,
-    /// How it is to be moved.
+    /// How it is to be moved: gaps may be written back unless `sieve_write` disables it.
     pub hints: FileHints,
     /// Against others that write.
     pub lock: WriteLock<'a>,

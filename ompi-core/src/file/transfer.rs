@@ -19,6 +19,14 @@ pub unsafe fn transfer(target: &FilePlace<'_>, data: &Data<'_>, direction: Acces
     if let Err(fault) = target.view.check_reach(target.position.saturating_add(total as u64)) {
         return fault.into();
     }
+    if let Some(at) = data.contiguous().filter(|_| target.view.is_whole() && total > 0) {
+        let piece = Piece { offset: target.view.place(target.position), at, bytes: total };
+        // SAFETY: all of the data.
+        let moved = unsafe { target.transfer(&[piece], direction) };
+        let done = moved.bytes as u64;
+        let ended = moved.failed.map_or(Ok(()), |errno| Err(failed(target, done, errno, direction)));
+        return Outcome { bytes: done, ended };
+    }
     if let Some(bytes) = sieve::range_bytes(target, data, direction) {
         // SAFETY: the caller's promise.
         return unsafe { sieve::sieve(target, data, direction, bytes) };

@@ -127,6 +127,11 @@ impl View {
         }
     }
 
+    /// Whether all bytes from its beginning on are seen, in their order.
+    pub fn is_whole(&self) -> bool {
+        self.pattern.is_contiguous() && self.pattern.size() > 0
+    }
+
     /// Whether each place lies behind the one before: no parts of the filetype overlap, and none of its turns.
     pub fn grows(&self) -> bool {
         let layout = &self.pattern;

@@ -68,6 +68,18 @@ pub fn offers(processes: usize) -> opal_core::Result<Vec<Offer>> {
     Ok(opened.filter_map(offer).collect())
 }
 
+/// Hints without the name of a component that is not there.
+pub fn known(offers: &[Offer], hints: FileHints) -> FileHints {
+    let fcoll = hints.fcoll.filter(|name| {
+        let known = offers.iter().any(|offer| offer.name == name.as_str());
+        if !known {
+            verbose!(FRAMEWORK, 10, "{}, as a hint names it, is not in this library or not wanted", name.as_str());
+        }
+        known
+    });
+    FileHints { fcoll, ..hints }
+}
+
 /// Does an access by the component that a hint names or that rates it best; without one each process does its own part.
 ///
 /// # Safety

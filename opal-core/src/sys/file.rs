@@ -125,9 +125,12 @@ impl File {
     /// Each run is writable, and there are at most [`MOST_RUNS`].
     pub unsafe fn read_at(&self, runs: &[MemoryRun], offset: u64) -> Result<usize, Errno> {
         let (descriptor, offset) = (self.0.as_raw_fd(), place(offset)?);
-        moved(|| {
+        moved(|| match runs {
+            // The system needs less for one run.
             // SAFETY: the caller's promise; the descriptor is this file's.
-            unsafe { libc::preadv(descriptor, runs.as_ptr(), runs.len() as c_int, offset) }
+            [run] => unsafe { libc::pread(descriptor, run.iov_base, run.iov_len, offset) },
+            // SAFETY: likewise.
+            _ => unsafe { libc::preadv(descriptor, runs.as_ptr(), runs.len() as c_int, offset) },
         })
     }
 
@@ -137,9 +140,11 @@ impl File {
     /// Each run is readable, and there are at most [`MOST_RUNS`].
     pub unsafe fn write_at(&self, runs: &[MemoryRun], offset: u64) -> Result<usize, Errno> {
         let (descriptor, offset) = (self.0.as_raw_fd(), place(offset)?);
-        moved(|| {
+        moved(|| match runs {
             // SAFETY: the caller's promise; the descriptor is this file's.
-            unsafe { libc::pwritev(descriptor, runs.as_ptr(), runs.len() as c_int, offset) }
+            [run] => unsafe { libc::pwrite(descriptor, run.iov_base, run.iov_len, offset) },
+            // SAFETY: likewise.
+            _ => unsafe { libc::pwritev(descriptor, runs.as_ptr(), runs.len() as c_int, offset) },
         })
     }
 

@@ -9,6 +9,7 @@ use ompi_core::error::{Class, Fault, Result};
 use ompi_core::file::{Amode, FileHints, View, agree, as_first, failure};
 use ompi_core::framework::io::FileArguments;
 use ompi_core::framework::{fbtl, fcoll, fs, sharedfp};
+use ompi_core::info::Info;
 use opal_core::sync::{AtomicBool, ConditionalLock, Ordering};
 use opal_core::sys::{Errno, File};
 
@@ -57,7 +58,8 @@ pub struct State {
 impl Ompio {
     /// A file that all processes have open.
     pub fn new(comm: Arc<Communicator>, file: File, arguments: FileArguments<'_>, parts: Parts) -> Result<Ompio> {
-        let state = State { view: Arc::new(View::whole()), pointer: 0, hints: arguments.hints };
+        let hints = fcoll::known(&parts.fcoll, arguments.hints);
+        let state = State { view: Arc::new(View::whole()), pointer: 0, hints };
         let shared = sharedfp::make(&comm, arguments.path)?;
         let opened = Ompio {
             comm,
@@ -80,6 +82,11 @@ impl Ompio {
             as_first(&opened.comm, || shared.set(end))?;
         }
         Ok(opened)
+    }
+
+    /// The hints in force, with what is understood of an info object.
+    pub fn updated(&self, info: &Info) -> FileHints {
+        fcoll::known(&self.parts.fcoll, self.state.lock().hints.updated(info))
     }
 
     /// Tells the system how the file is accessed, if hints say it and those before did not.

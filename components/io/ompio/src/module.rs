@@ -50,7 +50,7 @@ impl Module for Ompio {
     }
 
     fn set_hints(&self, info: Result<Arc<Info>>) -> Result<()> {
-        let hints = info.map(|info| self.hints().updated(&info));
+        let hints = info.map(|info| self.updated(&info));
         let hints = agree_on(&self.comm, FileCall::SetInfo, hints, "info", FileHints::fingerprint)?;
         let before = core::mem::replace(&mut self.state.lock().hints, hints);
         self.tell_style(&before);
@@ -64,7 +64,7 @@ impl Module for Ompio {
     fn set_view(&self, new: Result<NewView>) -> Result<()> {
         let checked = new.and_then(|mut new| {
             new.view.check(self.amode.writes())?;
-            let hints = new.info.as_ref().map_or_else(|| self.hints(), |info| self.hints().updated(info));
+            let hints = new.info.as_ref().map_or_else(|| self.hints(), |info| self.updated(info));
             Ok((new, hints))
         });
         // The extent of the etype must be the same on all processes (MPI 5.0 §14.3), and hints that all need alike.
