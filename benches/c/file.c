@@ -34,10 +34,11 @@ static void chunk(void *with, int iterations)
                               : MPI_File_write_shared(a->file, a->data, a->size, MPI_BYTE, MPI_STATUS_IGNORE);
         } else if (nonblocking) {
             MPI_Request requests[4];
+            MPI_Status statuses[4];
             for (int j = 0; j < 4; j++)
                 failed |= reading ? MPI_File_iread_at(a->file, 0, a->data, a->size, MPI_BYTE, &requests[j])
                                   : MPI_File_iwrite_at(a->file, 0, a->data, a->size, MPI_BYTE, &requests[j]);
-            failed |= MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
+            failed |= MPI_Waitall(4, requests, statuses);
         } else if ((interleaved || clustered || subarray) && !alone) {
             failed |= reading ? MPI_File_read_at_all(a->file, 0, a->data, a->size, MPI_BYTE, MPI_STATUS_IGNORE)
                               : MPI_File_write_at_all(a->file, 0, a->data, a->size, MPI_BYTE, MPI_STATUS_IGNORE);

@@ -8,10 +8,9 @@ use crate::group::Group;
 use crate::handle::HandleTable;
 use alloc::boxed::Box;
 use alloc::ffi::CString;
-use alloc::string::String;
 use alloc::sync::Arc;
 use core::ffi::CStr;
-use opal_core::sync::{AtomicUsize, ConditionalLock, Ordering};
+use opal_core::sync::{AtomicUsize, Ordering};
 
 mod agree;
 mod amode;
@@ -41,6 +40,7 @@ pub use convert::Converted;
 pub use datarep::{Conversion, ConversionFunction, Datarep, DatarepFunctions, ExtentFunction, LargeConversionFunction};
 pub use failure::failure;
 pub use hints::{AccessStyle, FileHints, HintChoice, HintName, Striping};
+pub use pending::{keep, late_reason};
 pub use place::{FilePlace, Outcome, Stage, WriteLock, failed};
 pub use representation::{Representation, register_datarep};
 pub use split::SplitAccess;
@@ -66,8 +66,6 @@ pub struct File {
     pub split: SplitAccess,
     /// The context number of its own communicator, by which a failure after the call finds it.
     pub context: u32,
-    /// The reason of the last such failure.
-    pub failure: ConditionalLock<String>,
     /// Who does the work.
     pub module: Box<dyn io::Module>,
 }
@@ -102,16 +100,7 @@ pub fn open(comm: &Communicator, arguments: Result<io::FileArguments<'_>>) -> Re
     let errhandler = DEFAULT_FILE.load(Ordering::Relaxed);
     errhandler::retain(errhandler);
     let errhandler = AtomicUsize::new(errhandler);
-    let file = File {
-        group,
-        path: path.into(),
-        amode,
-        errhandler,
-        split: SplitAccess::none(),
-        context,
-        failure: ConditionalLock::new(String::new()),
-        module,
-    };
+    let file = File { group, path: path.into(), amode, errhandler, split: SplitAccess::none(), context, module };
     let full = || Fault::new(Class::NoMem).because("all handles of files are in use; close some with MPI_File_close");
     DYNAMIC.insert(Arc::new(file)).ok_or_else(full)
 }

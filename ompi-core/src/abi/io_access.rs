@@ -2,7 +2,7 @@
 
 use crate::data::Data;
 use crate::error::{Class, Fault, Result};
-use crate::file::{File, FileCall, Outcome};
+use crate::file::{self, File, FileCall, Outcome};
 use crate::framework::fbtl::AccessKind;
 use crate::framework::io::{Begun, FileAccess, Start, Whence};
 use crate::request::{self, Driver, Kind};
@@ -73,7 +73,7 @@ pub(super) unsafe fn begin(file: &File, start: Start, data: &Data<'_>, direction
     // SAFETY: the caller's promise.
     match unsafe { file.module.start(&FileAccess { start, data, direction }) } {
         Begun::Done(outcome) => done(outcome),
-        Begun::Underway(underway) => file.keep(underway),
+        Begun::Underway(underway) => file::keep(underway, file.context, &file.path),
     }
 }
 

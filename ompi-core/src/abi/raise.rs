@@ -149,8 +149,7 @@ pub fn raise(function: &'static str, scopes: &[Scope], fault: Fault) -> c_int {
 
 /// With the reason that the file keeps for a request of MPI-IO that failed.
 fn explained(fault: Fault) -> Fault {
-    let file = fault.context().filter(|_| fault.reason().is_empty()).and_then(file::of_context);
-    match file.map(|(_, file)| file.failure.lock().clone()) {
+    match fault.context().filter(|_| fault.reason().is_empty()).and_then(file::late_reason) {
         Some(reason) => fault.because(reason),
         None => fault,
     }

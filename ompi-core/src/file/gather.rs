@@ -10,6 +10,7 @@
 //! | `extent` | what processes tell each other of an access, and what follows from it |
 //! | `rounds` | the rounds of one access, and the memory for them |
 //! | `survey` | which bytes of each window a process wants |
+//! | `windows` | which part of the file a process gathers in which round |
 //! | `runs` | bytes of a window that lie together |
 //! | `raw` | packing, and the collective operations |
 //!
@@ -19,29 +20,17 @@
 use super::place::Outcome;
 use crate::error::Result;
 use crate::framework::fcoll::Job;
-use core::ops::Range;
 
 mod extent;
 mod raw;
 mod rounds;
 mod runs;
 mod survey;
+mod windows;
 
 pub use extent::{AccessExtent, AllExtents, GatherLimits, PAGE};
 pub use raw::sum_words;
-
-/// The parts of the file that each process gathers, one in each round. The same on all processes.
-pub trait Windows {
-    /// Rounds.
-    fn rounds(&self) -> usize;
-
-    /// What a process gathers in a round; empty if there is nothing left. Those of one process lie behind those of lower ranks, and in
-    /// the order of the rounds; no window is longer than [`LONGEST`].
-    fn window(&self, rank: usize, round: usize) -> Range<u64>;
-
-    /// No window has more bytes that processes want. Bytes that several want count once.
-    fn most_bytes(&self) -> usize;
-}
+pub use windows::{LONGEST, Windows};
 
 /// Does all of an access, in windows that `divide` makes for so many bytes of each. All processes call it, and with the same limit:
 /// the memory that each of them takes.
@@ -54,6 +43,3 @@ pub unsafe fn gather<W: Windows>(job: &Job<'_>, limit: u64, divide: impl FnMut(u
     let data = unsafe { raw::UserData::new(job.data) };
     rounds::Rounds::run(job, data, limit, divide)
 }
-
-/// Of a window.
-pub const LONGEST: u64 = u32::MAX as u64 / PAGE * PAGE;

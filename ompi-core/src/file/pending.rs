@@ -2,7 +2,6 @@
 
 use super::failure::failure;
 use super::transfer::Underway;
-use super::{File, of_context};
 use crate::error::Result;
 use crate::framework::fbtl::{AccessKind, Moved};
 use crate::request::{self, Driver, Id, Kind, Request};
@@ -11,6 +10,7 @@ use alloc::ffi::CString;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::ffi::CStr;
 use opal_core::sync::{AtomicUsize, ConditionalLock, Once, Ordering};
 use opal_core::wait::{self, ShortSleeps, Subject};
 use opal_core::{progress, sys};
@@ -25,23 +25,27 @@ struct Pending {
     _short: ShortSleeps,
 }
 
-impl File {
-    /// The handle of a request that is complete when this access is. Where there can be none the access has ended, too.
-    pub fn keep(&self, mut underway: Underway) -> Result<usize> {
-        let request = match request() {
-            Ok(request) => request,
-            Err(fault) => {
-                while underway.transfer.poll().is_none() {
-                    sys::yield_now();
-                }
-                return Err(fault);
+/// The handle of a request that is complete when this access is, to the file of this name whose communicator has this context number.
+/// Where there can be none the access has ended, too.
+pub fn keep(mut underway: Underway, context: u32, path: &CStr) -> Result<usize> {
+    let request = match request() {
+        Ok(request) => request,
+        Err(fault) => {
+            while underway.transfer.poll().is_none() {
+                sys::yield_now();
             }
-        };
-        let (id, context, path) = (request.id(), self.context, self.path.clone());
-        LIST.lock().push(Pending { underway, id, context, path, _short: ShortSleeps::begin() });
-        COUNT.fetch_add(1, Ordering::Relaxed);
-        Ok(request.into_handle())
-    }
+            return Err(fault);
+        }
+    };
+    let (id, path) = (request.id(), path.into());
+    LIST.lock().push(Pending { underway, id, context, path, _short: ShortSleeps::begin() });
+    COUNT.fetch_add(1, Ordering::Relaxed);
+    Ok(request.into_handle())
+}
+
+/// Why the last access failed that did so after its call, if it was to the file whose communicator has this context number.
+pub fn late_reason(context: u32) -> Option<String> {
+    FAILED.lock().as_ref().filter(|(failed, _)| *failed == context).map(|(_, reason)| reason.clone())
 }
 
 fn request() -> Result<Request> {
@@ -91,9 +95,7 @@ impl Pending {
             let (done, offset) = (moved.bytes, self.underway.place(moved.bytes));
             let fault =
                 failure(errno, &self.path, &format!("{what} at byte {offset}, after {done} bytes of this call"));
-            if let Some((_, file)) = of_context(self.context) {
-                *file.failure.lock() = String::from(fault.reason());
-            }
+            *FAILED.lock() = Some((self.context, String::from(fault.reason())));
             status.fail(fault.get(), self.context);
         }
         status
@@ -110,4 +112,5 @@ impl Driver for Access {
 }
 
 static LIST: ConditionalLock<Vec<Pending>> = ConditionalLock::new(Vec::new());
+static FAILED: ConditionalLock<Option<(u32, String)>> = ConditionalLock::new(None);
 static COUNT: AtomicUsize = AtomicUsize::new(0);

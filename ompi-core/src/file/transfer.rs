@@ -6,7 +6,7 @@ use super::place::{FilePlace, Outcome, Stage, failed};
 use super::sieve;
 use crate::data::Data;
 use crate::error::{Class, Fault};
-use crate::framework::fbtl::{AccessKind, Piece, Transfer};
+use crate::framework::fbtl::{AccessKind, OngoingTransfer, Piece};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
@@ -73,7 +73,7 @@ pub unsafe fn transfer(target: &FilePlace<'_>, data: &Data<'_>, direction: Acces
 /// An access under way.
 pub struct Underway {
     /// Who moves its bytes.
-    pub transfer: Box<dyn Transfer>,
+    pub transfer: Box<dyn OngoingTransfer>,
     /// Which way.
     pub direction: AccessKind,
     // Where in the file, and how many bytes.

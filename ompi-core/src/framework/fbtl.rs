@@ -49,13 +49,18 @@ pub trait Module: Sync {
     ///
     /// # Safety
     /// The memory of each piece is writable (to read into it) or readable (to write it) until the transfer has ended.
-    unsafe fn start(&self, _file: &Arc<File>, _pieces: &[Piece], _direction: AccessKind) -> Option<Box<dyn Transfer>> {
+    unsafe fn start(
+        &self,
+        _file: &Arc<File>,
+        _pieces: &[Piece],
+        _direction: AccessKind,
+    ) -> Option<Box<dyn OngoingTransfer>> {
         None
     }
 }
 
 /// A transfer under way. Whoever has it polls it until it has ended, and drops it then.
-pub trait Transfer: Send {
+pub trait OngoingTransfer: Send {
     /// Moves it on; what became of it if it has ended.
     fn poll(&mut self) -> Option<Moved>;
 }

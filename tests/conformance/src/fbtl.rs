@@ -24,7 +24,8 @@ pub fn suite(component: &dyn Component) -> Result<usize, String> {
         for gap in [0, 1, 40] {
             for most in [1, 13, 5000] {
                 let plan = plan(pieces, gap, most, &mut dice);
-                for starts in [false, true] {
+                // What goes on beside the program has few pieces.
+                for starts in [false, true].into_iter().filter(|starts| !starts || pieces <= 17) {
                     let told = |what| format!("{pieces} pieces{}: {what}", if starts { ", started" } else { "" });
                     written(module, &file, &plan, &mut model, starts).map_err(told)?;
                     read(module, &file, &plan, &model, starts).map_err(told)?;

@@ -1,4 +1,5 @@
-//! Libraries that keep their data in files by MPI: HDF5's parallel tests, PnetCDF's own and what p4est saves and loads. Their answers decide. A sample is small; the
+//! Libraries that keep their data in files by MPI: HDF5's parallel tests, those of NetCDF over HDF5, PnetCDF's own and
+//! what p4est saves and loads. Their answers decide. A sample is small; the
 //! full tier compiles for minutes.
 
 use super::debian::DebianSource;
@@ -42,6 +43,18 @@ pub fn hdf5(session: &mut Session) -> Result<()> {
                 hdf5_program(session, "t_pflush1", ranks, false)
                     .and_then(|_| hdf5_program(session, "t_pflush2", ranks, true))
                     .map_or_else(|verdict| verdict, |_| Verdict::Passed(String::new()))
+            });
+        }
+    }
+    Ok(())
+}
+
+/// `netcdf/…`.
+pub fn netcdf(session: &mut Session) -> Result<()> {
+    if session.options.all {
+        for (program, ranks) in NETCDF_PROGRAMS {
+            session.case(&format!("netcdf/{program}@{ranks}"), |session| {
+                verdict(netcdf_program(session, program, *ranks))
             });
         }
     }
@@ -155,6 +168,48 @@ fn hdf5_library(session: &mut Session) -> std::result::Result<PathBuf, Verdict> 
     Ok(source)
 }
 
+/// NetCDF-4 over HDF5, of which it needs the high-level library, too: a copy of its own.
+fn netcdf_library(session: &mut Session) -> std::result::Result<PathBuf, Verdict> {
+    let target = session.tree.target.clone();
+    let (home, mpicc) = (target.join("debian/hdf5-for-netcdf"), dist(session)?.join("bin/mpicc"));
+    let (hdf5, installed) = (HDF5.unpacked_into(&home, &target)?, home.join("installed"));
+    if !installed.join("lib/libhdf5_hl.a").is_file() {
+        let mut configure = Command::new("./configure");
+        configure.args(["--quiet", "--enable-parallel", "--enable-build-mode=production", "--disable-shared"]);
+        configure.args(["--disable-tests", "--disable-tools", "CFLAGS=-O1 -w"]).env("CC", &mpicc);
+        configure.arg(format!("--prefix={}", installed.display()));
+        run(session, configure.current_dir(&hdf5), "netcdf-hdf5-configure", BUILD_LIMIT, true)?;
+        for folder in ["src", "hl/src"] {
+            make(session, &hdf5.join(folder), &["all", "install"], "netcdf-hdf5")?;
+        }
+    }
+    let source = NETCDF.unpacked(&target)?;
+    if !source.join("Makefile").is_file() {
+        let mut configure = Command::new("./configure");
+        configure.args([
+            "--quiet",
+            "--disable-dap",
+            "--disable-shared",
+            "--enable-parallel-tests",
+            "--disable-libxml2",
+        ]);
+        configure.args(["--disable-byterange", "--disable-nczarr", "CFLAGS=-O1 -w", "LIBS=-ldl -lz -lm"]);
+        configure.arg(format!("CPPFLAGS=-I{}", installed.join("include").display())).env("CC", &mpicc);
+        configure.arg(format!("LDFLAGS=-L{}", installed.join("lib").display()));
+        run(session, configure.current_dir(&source), "netcdf-configure", BUILD_LIMIT, true)?;
+    }
+    make(session, &source, &[], "netcdf")?;
+    Ok(source)
+}
+
+fn netcdf_program(session: &mut Session, program: &str, ranks: u32) -> Ended {
+    let folder = netcdf_library(session)?.join("nc_test4");
+    make(session, &folder, &[program], &format!("netcdf-{program}"))?;
+    let mut job = Command::new(dist(session)?.join("bin/mpirun"));
+    job.arg("-n").arg(ranks.to_string()).arg(format!("./{program}"));
+    run(session, job.current_dir(&folder), &format!("netcdf-{program}@{ranks}"), RUN_LIMIT, true)
+}
+
 /// Forests of octrees that are saved by MPI-IO and loaded by other numbers of ranks.
 fn p4est_program(session: &mut Session, program: &str, ranks: u32) -> Ended {
     let source = P4EST.unpacked(&session.tree.target)?;
@@ -200,6 +255,28 @@ const HDF5: DebianSource = DebianSource {
     archive: "hdf5_1.10.8+repack1.orig.tar.gz",
     sha256: "7b38e58ff83b13fd8959a90b13bf896bc318ba096c940ab0847abf3ad41a0b31",
     folder: "hdf5-1.10.8+repack1",
+};
+/// Those of its run_par_test.sh, but for what wants 16 ranks.
+const NETCDF_PROGRAMS: &[(&str, u32)] = &[
+    ("tst_mode", 1),
+    ("tst_mpi_parallel", 4),
+    ("tst_parallel", 4),
+    ("tst_parallel3", 4),
+    ("tst_parallel4", 1),
+    ("tst_parallel4", 2),
+    ("tst_parallel4", 4),
+    ("tst_parallel5", 4),
+    ("tst_nc4perf", 4),
+    ("tst_simplerw_coll_r", 2),
+    ("tst_parallel_zlib", 4),
+    ("tst_parallel_compress", 4),
+    ("tst_quantize_par", 4),
+];
+const NETCDF: DebianSource = DebianSource {
+    package: "netcdf",
+    archive: "netcdf_4.9.0.orig.tar.gz",
+    sha256: "9f4cb864f3ab54adb75409984c6202323d2fc66c003e5308f3cdf224ed41c0a6",
+    folder: "netcdf-c-4.9.0",
 };
 const P4EST: DebianSource = DebianSource {
     package: "p4est",

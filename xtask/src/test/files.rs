@@ -27,6 +27,7 @@ pub fn tier(session: &mut Session) -> Result<()> {
         let name = format!("files/killed@{ranks}");
         session.case(&name, |session| killed(session, ranks).unwrap_or_else(Verdict::from));
     }
+    session.case("files/chooses_who_gathers", |session| chooses(session).unwrap_or_else(Verdict::from));
     session.case("files/says_what_failed", |session| says(session).unwrap_or_else(Verdict::from));
     Ok(())
 }
@@ -89,6 +90,24 @@ fn killed(session: &mut Session, ranks: u32) -> Result<Verdict> {
     })
 }
 
+/// Who does which collective access: by itself where pieces do not lie evenly, and as hints say.
+fn chooses(session: &mut Session) -> Result<Verdict> {
+    let program = compiled(session, &session.tree.root.join("tests/c/file_gather.c"), &[])?;
+    let mut command = Command::new(session.library().map_err(fail)?.dist.join("bin/mpirun"));
+    command.args(["-n", "4", "--mca", "fcoll_base_verbose", "20"]).arg(program);
+    own_choice(&mut command);
+    let ended = deadline::run(&mut command, LIMIT, &session.scratch().join("files/chooses.log"))?;
+    let lines: Vec<&str> = ended.err.lines().map(str::trim_end).collect();
+    let missing = CHOICES.iter().find(|words| !lines.iter().any(|line| line.ends_with(**words)));
+    Ok(match missing {
+        Some(words) => {
+            Verdict::Failed(format!("standard error lacks a line that ends with `{words}`\n{}", ended.story()))
+        }
+        None if !ended.ended_with(0) => Verdict::Failed(ended.story()),
+        None => Verdict::Passed(String::new()),
+    })
+}
+
 /// The library that stands before the system's calls.
 fn shim(session: &Session) -> Result<PathBuf> {
     let folder = session.scratch().join("files");
@@ -114,6 +133,12 @@ fn says(session: &mut Session) -> Result<Verdict> {
 /// Programs whose verdict no short call and no signal changes.
 const UNCHANGED: &[(&str, u32)] =
     &[("file_differential", 3), ("file_access", 2), ("file_views", 4), ("file_shared", 2), ("file_datarep", 3)];
+const CHOICES: &[&str] = &[
+    "dynamic does it",
+    "dynamic does it, as a hint says",
+    "two_phase does it, as a hint says",
+    "individual does it, as a hint says",
+];
 const FAILING: &str = "tests/files/failing.c";
 const SAYS: &[&str] = &["MPI_File_write_at", "ompi-rs-failing-", "at byte 12845, after 12345 bytes", "errno 28"];
 const LIMIT: Duration = Duration::from_secs(120);

@@ -6,7 +6,7 @@ use crate::raw;
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use ompi_core::file::transfer_at_once;
-use ompi_core::framework::fbtl::{AccessKind, Module, Moved, Piece, Transfer};
+use ompi_core::framework::fbtl::{AccessKind, Module, Moved, OngoingTransfer, Piece};
 use opal_core::sys::File;
 
 /// io_uring for what need not be done at once.
@@ -18,7 +18,12 @@ impl Module for Uring {
         unsafe { transfer_at_once(file, pieces, direction) }
     }
 
-    unsafe fn start(&self, file: &Arc<File>, pieces: &[Piece], direction: AccessKind) -> Option<Box<dyn Transfer>> {
+    unsafe fn start(
+        &self,
+        file: &Arc<File>,
+        pieces: &[Piece],
+        direction: AccessKind,
+    ) -> Option<Box<dyn OngoingTransfer>> {
         if pieces.iter().map(|piece| piece.bytes).sum::<usize>() < MIN_SIZE.size().max(1) {
             return None;
         }

@@ -5,7 +5,7 @@ use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use ompi_core::file::TransferCursor;
-use ompi_core::framework::fbtl::{AccessKind, FRAMEWORK, Moved, Piece, Transfer};
+use ompi_core::framework::fbtl::{AccessKind, FRAMEWORK, Moved, OngoingTransfer, Piece};
 use opal_core::sync::ConditionalLock;
 use opal_core::sys::{Errno, File, MemoryRun};
 use opal_core::verbose;
@@ -24,7 +24,7 @@ pub fn offered() -> Result<(), Errno> {
 ///
 /// # Safety
 /// The memory of each piece is writable (to read into it) or readable (to write it) until the transfer has ended.
-pub unsafe fn start(file: &Arc<File>, pieces: &[Piece], direction: AccessKind) -> Option<Box<dyn Transfer>> {
+pub unsafe fn start(file: &Arc<File>, pieces: &[Piece], direction: AccessKind) -> Option<Box<dyn OngoingTransfer>> {
     let (file, pieces, cursor) = (file.clone(), pieces.to_vec(), TransferCursor::default());
     let mut transfer = UringTransfer { file, pieces, direction, cursor, runs: Vec::new(), wanted: 0, part: Part::Next };
     let mut queues = QUEUES.lock();
@@ -82,7 +82,7 @@ impl UringTransfer {
     }
 }
 
-impl Transfer for UringTransfer {
+impl OngoingTransfer for UringTransfer {
     fn poll(&mut self) -> Option<Moved> {
         let mut queues = QUEUES.lock();
         let queues = Queues::made(&mut queues)?;

@@ -121,7 +121,7 @@ mod tests {
         let (cuts, asked) = checked(&few, 4);
         assert!(asked <= 12 && cuts[1] <= 1 << 20 && cuts[3] > 1 << 40, "{asked} {cuts:?}");
         checked(&few, 3000);
-        checked(&[5..6], 7);
+        checked(&[5..6, 6..7], 7);
         checked(&[4095..4097, 1 << 50..(1 << 50) + 70_000], 5);
     }
 }

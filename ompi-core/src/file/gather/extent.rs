@@ -35,7 +35,7 @@ impl AccessExtent {
         if bytes == 0 {
             return AccessExtent::EMPTY;
         }
-        if !view.grows() || layout.size() == 0 || view.check_reach(last).is_err() {
+        if !view.grows(last) || layout.size() == 0 || view.check_reach(last).is_err() {
             return AccessExtent::NONE;
         }
         let (first, end) = (view.place(target.position), view.place(last - 1) + 1);

@@ -2,7 +2,7 @@
 #![allow(unsafe_code)]
 
 use super::super::place::FilePlace;
-use super::runs::Run;
+use super::runs::WindowRun;
 use crate::comm::Communicator;
 use crate::data::{Blocks, Counts, Data, Source};
 use crate::error::{Class, Result};
@@ -64,7 +64,13 @@ impl UserData {
 }
 
 /// Moves runs between a window of a file that begins at byte `base` and a buffer, in which they lie one behind the other.
-pub fn transfer(target: &FilePlace<'_>, buffer: &mut [u8], base: u64, runs: &[Run], direction: AccessKind) -> Moved {
+pub fn transfer(
+    target: &FilePlace<'_>,
+    buffer: &mut [u8],
+    base: u64,
+    runs: &[WindowRun],
+    direction: AccessKind,
+) -> Moved {
     let mut all = Moved { bytes: 0, failed: None };
     let mut rest = buffer;
     for runs in runs.chunks(PIECES) {

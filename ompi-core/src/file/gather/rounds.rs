@@ -7,10 +7,11 @@
 use super::super::agree::{agree, exchange};
 use super::super::failure::failure;
 use super::super::place::Outcome;
+use super::extent::PAGE;
 use super::raw::{self, UserData, alltoallv};
-use super::runs::{Cursor, RUN_BYTES, Run, merge};
+use super::runs::{Cursor, RUN_BYTES, WindowRun, merge};
 use super::survey::{Cell, list, survey};
-use super::{PAGE, Windows};
+use super::windows::Windows;
 use crate::errhandler;
 use crate::error::{Class, Fault, Result};
 use crate::framework::fbtl::AccessKind;
@@ -46,8 +47,8 @@ struct Memory {
     out: Vec<u8>,
     came: Vec<u8>,
     // Of this process's window: what all want, by rank, and the same as one list.
-    runs: Vec<Run>,
-    merged: Vec<Run>,
+    runs: Vec<WindowRun>,
+    merged: Vec<WindowRun>,
 }
 
 /// How long all of that is.
@@ -62,7 +63,7 @@ struct Lengths {
 
 impl Lengths {
     fn bytes(&self) -> u64 {
-        let runs = (self.runs + self.merged) * size_of::<Run>();
+        let runs = (self.runs + self.merged) * size_of::<WindowRun>();
         (self.buffer + self.out + self.came + runs) as u64
     }
 }
@@ -233,14 +234,14 @@ impl<'a, W: Windows> Rounds<'a, W> {
             } else if cell.bytes > 0 {
                 let words = &rest[..cell.runs * RUN_BYTES];
                 let first = runs.len();
-                runs.extend(words.chunks_exact(RUN_BYTES).map(Run::of_word));
+                runs.extend(words.chunks_exact(RUN_BYTES).map(WindowRun::of_word));
                 if runs[first..].iter().map(|run| run.bytes as usize).sum::<usize>() != cell.bytes {
                     return Err(impossible());
                 }
                 rest = &rest[request(cell)..];
             }
         }
-        let mut lists: Vec<&[Run]> = Vec::with_capacity(asked.len());
+        let mut lists: Vec<&[WindowRun]> = Vec::with_capacity(asked.len());
         let mut left = &runs[..];
         for cell in asked {
             let (list, behind) = left.split_at_checked(cell.runs).ok_or_else(impossible)?;
@@ -266,7 +267,7 @@ impl<'a, W: Windows> Rounds<'a, W> {
             let list = first..first + cell.runs;
             first = list.end;
             let mut cursor = Cursor::default();
-            let mut place = |run: &Run| {
+            let mut place = |run: &WindowRun| {
                 let begin = cursor.place(merged, *run);
                 begin..begin + run.bytes as usize
             };
@@ -299,7 +300,7 @@ impl<'a, W: Windows> Rounds<'a, W> {
             first = list.end;
             let mut cursor = Cursor::default();
             // What was read of it, in the buffer.
-            let mut there = |run: &Run| {
+            let mut there = |run: &WindowRun| {
                 let begin = cursor.place(merged, *run);
                 begin..(begin + run.bytes as usize).min(end).max(begin)
             };

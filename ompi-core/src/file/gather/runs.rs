@@ -4,14 +4,14 @@ use alloc::vec::Vec;
 
 /// Bytes of a window that lie together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Run {
+pub struct WindowRun {
     /// The first one.
     pub offset: u32,
     /// How many.
     pub bytes: u32,
 }
 
-impl Run {
+impl WindowRun {
     /// As a message has it.
     pub fn word(self) -> [u8; RUN_BYTES] {
         (u64::from(self.offset) << 32 | u64::from(self.bytes)).to_ne_bytes()
@@ -21,9 +21,9 @@ impl Run {
     ///
     /// # Panics
     /// If it has not [`RUN_BYTES`] bytes.
-    pub fn of_word(word: &[u8]) -> Run {
+    pub fn of_word(word: &[u8]) -> WindowRun {
         let word = u64::from_ne_bytes(word.try_into().expect("a run has RUN_BYTES bytes"));
-        Run { offset: (word >> 32) as u32, bytes: word as u32 }
+        WindowRun { offset: (word >> 32) as u32, bytes: word as u32 }
     }
 
     /// Behind the last byte.
@@ -33,7 +33,7 @@ impl Run {
 }
 
 /// Adds a run to a list, or to its last run.
-pub fn push(list: &mut Vec<Run>, first: usize, run: Run) {
+pub fn push(list: &mut Vec<WindowRun>, first: usize, run: WindowRun) {
     match list[first..].last_mut() {
         Some(last) if last.end() == run.offset as usize => last.bytes += run.bytes,
         _ => list.push(run),
@@ -42,7 +42,7 @@ pub fn push(list: &mut Vec<Run>, first: usize, run: Run) {
 
 /// The runs of several lists, of which each grows, as one that grows; runs with at most `gap` bytes between them are joined.
 /// Returns how many bytes the merged runs have together. `None` if a run reaches beyond `bytes`.
-pub fn merge(lists: &mut [&[Run]], gap: usize, bytes: u64, merged: &mut Vec<Run>) -> Option<usize> {
+pub fn merge(lists: &mut [&[WindowRun]], gap: usize, bytes: u64, merged: &mut Vec<WindowRun>) -> Option<usize> {
     merged.clear();
     let mut all = 0;
     while let Some(next) = lists.iter_mut().filter(|list| !list.is_empty()).min_by_key(|list| list[0].offset) {
@@ -79,7 +79,7 @@ impl Cursor {
     ///
     /// # Panics
     /// If it is a part of none.
-    pub fn place(&mut self, merged: &[Run], run: Run) -> usize {
+    pub fn place(&mut self, merged: &[WindowRun], run: WindowRun) -> usize {
         while merged[self.index].end() < run.end() {
             self.at += merged[self.index].bytes as usize;
             self.index += 1;
@@ -96,14 +96,14 @@ mod tests {
     use super::*;
     use std::vec;
 
-    fn run(offset: u32, bytes: u32) -> Run {
-        Run { offset, bytes }
+    fn run(offset: u32, bytes: u32) -> WindowRun {
+        WindowRun { offset, bytes }
     }
 
     #[test]
     fn neighbours_are_joined_and_gaps_stay() {
         let lists = [vec![run(0, 4), run(8, 4)], vec![run(4, 4), run(20, 1)], vec![], vec![run(9, 10)]];
-        let merged = |lists: &mut [&[Run]], gap, bytes| {
+        let merged = |lists: &mut [&[WindowRun]], gap, bytes| {
             let mut merged = Vec::new();
             merge(lists, gap, bytes, &mut merged).map(|bytes| (bytes, merged))
         };
@@ -113,7 +113,7 @@ mod tests {
         assert_eq!(merged(&mut [&lists[1]], 0, 20), None);
         assert_eq!(merged(&mut [&[run(u32::MAX, u32::MAX)]], 0, 4096), None);
         assert_eq!(merged(&mut [], 0, 0), Some((0, vec![])));
-        assert_eq!(Run::of_word(&run(7, u32::MAX).word()), run(7, u32::MAX));
+        assert_eq!(WindowRun::of_word(&run(7, u32::MAX).word()), run(7, u32::MAX));
     }
 
     #[test]

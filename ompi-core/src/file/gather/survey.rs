@@ -1,8 +1,8 @@
 //! What one process wants of every window, found in one pass over its places.
 
 use super::super::place::FilePlace;
-use super::Windows;
-use super::runs::{self, Run};
+use super::runs::{self, WindowRun};
+use super::windows::Windows;
 use crate::error::{Class, Result};
 use alloc::vec::Vec;
 
@@ -63,10 +63,10 @@ pub fn survey(target: &FilePlace<'_>, bytes: usize, windows: &dyn Windows, proce
 }
 
 /// Adds the runs of one cell to a list, counted from the beginning of its window.
-pub fn list(target: &FilePlace<'_>, cell: &Cell, window: u64, list: &mut Vec<Run>) {
+pub fn list(target: &FilePlace<'_>, cell: &Cell, window: u64, list: &mut Vec<WindowRun>) {
     let first = list.len();
     target.view.places(target.position + cell.position as u64, cell.bytes, &mut |offset, bytes| {
-        runs::push(list, first, Run { offset: (offset - window) as u32, bytes: bytes as u32 });
+        runs::push(list, first, WindowRun { offset: (offset - window) as u32, bytes: bytes as u32 });
         true
     });
 }
