@@ -1,15 +1,17 @@
 /*
  * What files cost: one call, of a size for each rank, to a file in the folder TMPDIR (else /dev/shm, which no device slows).
  *
- *   mpirun -n 2 file --contiguous | --interleaved | --strided | --small | --shared | --open | --subarray [--read] [--alone]
+ *   mpirun -n 2 file --contiguous | --interleaved | --clustered | --strided | --small | --shared | --open | --subarray
+ *                    [--read] [--alone] [--unique] [--nonblocking]
  *
  * interleaved: pieces of 512 bytes of all ranks in turn, collectively; strided: pieces of 64 bytes with gaps as long, each rank
- * its own part, independently; --alone: interleaved without the others. subarray: the rank's part of a cube of doubles, of as
+ * its own part, independently; clustered: interleaved in two places of the file, far apart; --alone: without the others; --unique:
+ * nobody else has the file open; --nonblocking: four of these calls under way at a time. subarray: the rank's part of a cube of doubles, of as
  * many bytes for each rank.
  */
 #include "bench.h"
 
-static int contiguous, interleaved, strided, small, shared, opening, subarray, reading, alone;
+static int contiguous, interleaved, clustered, unique, nonblocking, strided, small, shared, opening, subarray, reading, alone;
 
 struct access {
     MPI_File file;
@@ -30,7 +32,14 @@ static void chunk(void *with, int iterations)
         } else if (shared) {
             failed |= reading ? MPI_File_read_shared(a->file, a->data, a->size, MPI_BYTE, MPI_STATUS_IGNORE)
                               : MPI_File_write_shared(a->file, a->data, a->size, MPI_BYTE, MPI_STATUS_IGNORE);
-        } else if ((interleaved || subarray) && !alone) {
+        } else if (nonblocking) {
+            MPI_Request requests[4];
+            MPI_Status statuses[4];
+            for (int j = 0; j < 4; j++)
+                failed |= reading ? MPI_File_iread_at(a->file, 0, a->data, a->size, MPI_BYTE, &requests[j])
+                                  : MPI_File_iwrite_at(a->file, 0, a->data, a->size, MPI_BYTE, &requests[j]);
+            failed |= MPI_Waitall(4, requests, statuses);
+        } else if ((interleaved || clustered || subarray) && !alone) {
             failed |= reading ? MPI_File_read_at_all(a->file, 0, a->data, a->size, MPI_BYTE, MPI_STATUS_IGNORE)
                               : MPI_File_write_at_all(a->file, 0, a->data, a->size, MPI_BYTE, MPI_STATUS_IGNORE);
         } else {
@@ -58,6 +67,17 @@ static void view(const struct bench *b, struct access *a)
         /* cut along the dimension whose neighbors lie together in the file */
         part[2] = edge / b->ranks, start[2] = part[2] * b->rank, from = 0;
         MPI_Type_create_subarray(3, whole, part, start, MPI_ORDER_C, MPI_DOUBLE, &spread);
+    } else if (clustered) {
+        int pieces = a->size / 512, *lengths = (int *)bench_memory(b, (size_t)pieces * sizeof *lengths);
+        MPI_Aint *places = (MPI_Aint *)bench_memory(b, (size_t)pieces * sizeof *places);
+        for (int i = 0; i < pieces; i++) {
+            lengths[i] = 512;
+            places[i] = 512 * ((MPI_Aint)i * b->ranks + b->rank) + (i < pieces / 2 ? 0 : (MPI_Aint)1 << 30);
+        }
+        MPI_Type_create_hindexed(pieces, lengths, places, MPI_BYTE, &spread);
+        free(lengths);
+        free(places);
+        from = 0;
     } else if (interleaved) {
         MPI_Type_contiguous(512, MPI_BYTE, &piece);
         MPI_Type_create_resized(piece, 0, 512 * b->ranks, &spread);
@@ -81,7 +101,8 @@ static void measure(const struct bench *b, int size, const char *name)
     struct access a = {.size = size, .rank = b->rank, .name = name};
     a.data = bench_memory(b, (size_t)size);
     bench_fill(a.data, (size_t)size, b->rank);
-    if (MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_RDWR | MPI_MODE_CREATE, MPI_INFO_NULL, &a.file) != MPI_SUCCESS)
+    int amode = MPI_MODE_RDWR | MPI_MODE_CREATE | (unique ? MPI_MODE_UNIQUE_OPEN : 0);
+    if (MPI_File_open(MPI_COMM_WORLD, name, amode, MPI_INFO_NULL, &a.file) != MPI_SUCCESS)
         bench_die(b, "the file cannot be opened", 0);
     view(b, &a);
     if (!shared && !opening) {
@@ -109,7 +130,10 @@ static void measure(const struct bench *b, int size, const char *name)
 int main(int argc, char **argv)
 {
     struct bench b = {.o = {.program = "file", .repetitions = 20, .chunk_us = 20000, .sizes = {1 << 20}, .size_count = 1}, .all = 1};
-    struct flag flags[] = {{"--contiguous", "each rank one piece (the default)", &contiguous},
+    struct flag flags[] = {{"--clustered", "as --interleaved, in two places of the file far apart", &clustered},
+                           {"--unique", "nobody else has the file open", &unique},
+                           {"--nonblocking", "four of these calls under way at a time", &nonblocking},
+                           {"--contiguous", "each rank one piece (the default)", &contiguous},
                            {"--interleaved", "pieces of 512 bytes of all ranks in turn, collectively", &interleaved},
                            {"--strided", "pieces of 64 bytes with gaps, independently", &strided},
                            {"--small", "as --contiguous, for small sizes", &small},

@@ -14,11 +14,15 @@ use opal_core::sync::{AtomicUsize, Ordering};
 
 mod agree;
 mod amode;
+#[cfg(not(ompi_bare))]
+mod at_once;
 mod call;
 mod convert;
 mod datarep;
 mod failure;
+pub mod gather;
 mod hints;
+mod pending;
 mod place;
 mod representation;
 mod scaled;
@@ -29,15 +33,18 @@ mod view;
 
 pub use agree::{CallWords, agree, agree_call, agree_on, as_first, exchange, same};
 pub use amode::Amode;
+#[cfg(not(ompi_bare))]
+pub use at_once::{TransferCursor, transfer_at_once};
 pub use call::FileCall;
 pub use convert::Converted;
 pub use datarep::{Conversion, ConversionFunction, Datarep, DatarepFunctions, ExtentFunction, LargeConversionFunction};
 pub use failure::failure;
-pub use hints::{FileHints, HintChoice};
+pub use hints::{AccessStyle, FileHints, HintChoice, HintName, Striping};
+pub use pending::{keep, late_reason};
 pub use place::{FilePlace, Outcome, Stage, WriteLock, failed};
 pub use representation::{Representation, register_datarep};
 pub use split::SplitAccess;
-pub use transfer::transfer;
+pub use transfer::{Underway, start, transfer};
 pub use view::View;
 
 /// MPI_FILE_NULL.
@@ -57,6 +64,8 @@ pub struct File {
     pub errhandler: AtomicUsize,
     /// The split collective access under way.
     pub split: SplitAccess,
+    /// The context number of its own communicator, by which a failure after the call finds it.
+    pub context: u32,
     /// Who does the work.
     pub module: Box<dyn io::Module>,
 }
@@ -73,19 +82,25 @@ pub fn borrow(handle: usize) -> Option<&'static File> {
     DYNAMIC.borrow(handle)
 }
 
+/// The file whose communicator has this context number, and its handle; for errors of requests.
+#[cold]
+pub fn of_context(context: u32) -> Option<(usize, &'static File)> {
+    DYNAMIC.search(|file| file.context == context)
+}
+
 /// MPI_File_open: a handle, on all processes of the communicator or on none. `arguments` is this process's fault where they
 /// were wrong.
 pub fn open(comm: &Communicator, arguments: Result<io::FileArguments<'_>>) -> Result<usize> {
     let io = component()?;
     // Whatever is wrong on one process, all get here: from now on they tell each other.
     let own = comm::split_hidden(comm, Some(0))?.ok_or(Class::Intern)?;
-    let group = own.group.clone();
+    let (group, context) = (own.group.clone(), own.context);
     let module = io.open_file(own, arguments.clone())?;
     let io::FileArguments { path, amode, .. } = arguments?;
     let errhandler = DEFAULT_FILE.load(Ordering::Relaxed);
     errhandler::retain(errhandler);
     let errhandler = AtomicUsize::new(errhandler);
-    let file = File { group, path: path.into(), amode, errhandler, split: SplitAccess::none(), module };
+    let file = File { group, path: path.into(), amode, errhandler, split: SplitAccess::none(), context, module };
     let full = || Fault::new(Class::NoMem).because("all handles of files are in use; close some with MPI_File_close");
     DYNAMIC.insert(Arc::new(file)).ok_or_else(full)
 }
@@ -102,6 +117,7 @@ pub fn close(handle: usize) -> Result<()> {
 
 /// The last user of MPI leaves: files that nobody has closed leave nothing behind that closing would have taken away.
 pub fn abandon_all() {
+    pending::await_all();
     let mut next = None;
     // Each handle once: whatever a file's module does, the walk ends.
     while let Some((handle, file)) = DYNAMIC.search_after(next) {

@@ -211,11 +211,14 @@ pub fn free(handle: usize) -> Result<()> {
 /// MPI_OP_NULL.
 pub const NULL: usize = 32;
 
+/// MPI_SUM.
+pub const SUM: usize = 33;
+
 const FIRST: usize = 32;
 const FIRST_DYNAMIC: usize = 0x400;
 
 const ROWS: &[(usize, Operation, &str)] = &[
-    (33, Operation::Sum, "MPI_SUM"),
+    (SUM, Operation::Sum, "MPI_SUM"),
     (34, Operation::Min, "MPI_MIN"),
     (35, Operation::Max, "MPI_MAX"),
     (36, Operation::Prod, "MPI_PROD"),

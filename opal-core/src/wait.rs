@@ -34,8 +34,8 @@ pub use load::{add_local_rank, expect_local_ranks, may_spin, remove_local_rank};
 pub use polled::{polled_memory, polled_progress};
 pub use pvars::PVARS;
 pub use sleep::{
-    Sleeps, Sockets, WakeMethod, Waker, add_sender, add_waker, asleep_ns, set_sockets, set_waker, shorten_sleeps,
-    sleeps, wake_threads,
+    ShortSleeps, Sleeps, Sockets, WakeMethod, Waker, add_sender, add_waker, asleep_ns, set_sockets, set_waker,
+    shorten_sleeps, sleeps, wake_threads,
 };
 
 use crate::progress;

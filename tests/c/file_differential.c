@@ -2,10 +2,13 @@
 // ranks: 1 2 3 5
 // args: default
 // args: windows
+// args: two_phase
+// args: dynamic
+// args: individual
 /*
  * Random views, types, sizes and calls against a model: an array of bytes. All ranks draw the same numbers, so that each
  * knows what all of them have written. The seed is fixed unless OMPI_RS_SEED says another one. With "windows" collective
- * accesses are gathered in many small rounds.
+ * accesses are gathered in many small rounds; with the name of a component of framework fcoll it does them, whether that pays or not.
  */
 #include "file.h"
 
@@ -182,14 +185,22 @@ int main(int argc, char **argv)
     struct view views[MOST_RANKS];
     struct access accesses[MOST_RANKS];
     const char *seed = getenv("OMPI_RS_SEED");
-    if (argc > 1 && strcmp(argv[1], "windows") == 0) {
+    const char *how_all = argc > 1 ? argv[1] : "";
+    if (strcmp(how_all, "windows") == 0) {
         setenv("OMPI_MCA_fcoll_two_phase_buffer_size", "4096", 1); /* another MPI does not look at it */
         setenv("OMPI_MCA_fcoll_two_phase_read_alone", "0", 1);
     }
     start(&argc, &argv, "file_differential");
     dice = seed ? strtoull(seed, NULL, 10) : 1;
     const char *name = file_at("data");
-    GOOD(MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_RDWR | MPI_MODE_CREATE, MPI_INFO_NULL, &file));
+    MPI_Info info;
+    MPI_Info_create(&info);
+    if (strcmp(how_all, "windows") != 0 && strcmp(how_all, "default") != 0 && *how_all) {
+        MPI_Info_set(info, "ompio_fcoll", how_all);
+        MPI_Info_set(info, "cb_buffer_size", "16384");
+    }
+    GOOD(MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_RDWR | MPI_MODE_CREATE, info, &file));
+    MPI_Info_free(&info);
     for (step = 0; step < STEPS && check_ranks <= MOST_RANKS; step++) {
         int writes = draw(2) == 0, how = (int)draw(4), gap = draw(2) ? 0 : 1 + (int)draw(9);
         if (draw(12) == 0) {

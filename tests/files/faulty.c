@@ -1,5 +1,5 @@
 /*
- * Faults of a file system, before the C library's preadv and pwritev: what fs(7)'s pages allow and rarely happens. Loaded by
+ * Faults of a file system, before the C library's preadv and pwritev, pread and pwrite: what fs(7)'s pages allow and rarely happens. Loaded by
  * LD_PRELOAD into the ranks of a job; it looks at files of the test programs only (file_at in tests/c/file.h).
  *
  * FAULTY_SEED=N: some calls end by a signal before they have moved anything (EINTR), most others move less than was asked for.
@@ -107,4 +107,14 @@ ssize_t preadv(int file, const struct iovec *runs, int count, off_t offset)
 ssize_t pwritev(int file, const struct iovec *runs, int count, off_t offset)
 {
     return faulty("pwritev", file, runs, count, offset, 1);
+}
+
+ssize_t pread(int file, void *at, size_t bytes, off_t offset)
+{
+    return faulty("preadv", file, &(struct iovec){at, bytes}, 1, offset, 0);
+}
+
+ssize_t pwrite(int file, const void *at, size_t bytes, off_t offset)
+{
+    return faulty("pwritev", file, &(struct iovec){(void *)at, bytes}, 1, offset, 1);
 }

@@ -159,5 +159,7 @@ const TIERS: &[Tier] = &[
     Tier { name: "fftw", budget_minutes: 0.0, run: fftw::tier, ci_only: false },
     Tier { name: "rsmpi", budget_minutes: 0.0, run: rsmpi::tier, ci_only: false },
     Tier { name: "hdf5", budget_minutes: 0.0, run: file_libraries::hdf5, ci_only: false },
+    Tier { name: "netcdf", budget_minutes: 0.0, run: file_libraries::netcdf, ci_only: false },
+    Tier { name: "p4est", budget_minutes: 0.0, run: file_libraries::p4est, ci_only: false },
     Tier { name: "hpcc", budget_minutes: 0.0, run: hpcc::tier, ci_only: false },
 ];

@@ -2,9 +2,9 @@
 
 use crate::data::Data;
 use crate::error::{Class, Fault, Result};
-use crate::file::{File, FileCall, Outcome};
+use crate::file::{self, File, FileCall, Outcome};
 use crate::framework::fbtl::AccessKind;
-use crate::framework::io::{FileAccess, Start, Whence};
+use crate::framework::io::{Begun, FileAccess, Start, Whence};
 use crate::request::{self, Driver, Kind};
 use crate::status::Status;
 use alloc::format;
@@ -65,8 +65,20 @@ impl Outcome {
     }
 }
 
+/// Begins an access: the handle of its request.
+///
+/// # Safety
+/// The data is readable (to write it) or writable (to read into it) until the request is complete.
+pub(super) unsafe fn begin(file: &File, start: Start, data: &Data<'_>, direction: AccessKind) -> Result<usize> {
+    // SAFETY: the caller's promise.
+    match unsafe { file.module.start(&FileAccess { start, data, direction }) } {
+        Begun::Done(outcome) => done(outcome),
+        Begun::Underway(underway) => file::keep(underway, file.context, &file.path),
+    }
+}
+
 /// The handle of a request for an access that was done at once: its count is in the request's status, a failure is the call's.
-pub(super) fn done(outcome: Outcome) -> Result<usize> {
+fn done(outcome: Outcome) -> Result<usize> {
     outcome.ended?;
     let request = request::create(Kind::Generic, &Done, 0)?;
     request::complete(request.id(), status_of(outcome.bytes));

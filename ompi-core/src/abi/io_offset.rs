@@ -1,10 +1,11 @@
 //! Reading and writing files at explicit offsets. MPI 5.0 §14.4.2.
 
-use super::io_access::{done, read, read_all, write, write_all};
+use super::io_access::{begin, read, read_all, write, write_all};
 use super::kinds::{
     Agreed, Buffer, Committed, ConstBuffer, Count, File, Offset, Out, Raw, StatusOut, agreed_data, data,
 };
 use crate::file::FileCall;
+use crate::framework::fbtl::AccessKind;
 use crate::framework::io::Start;
 
 rows! {
@@ -49,8 +50,8 @@ rows! {
         fh: File, offset: Raw<Offset>, buf: Buffer, count: Count, datatype: Committed, request: Out<usize>,
     ) [large] => {
         let data = data(buf, count, datatype, "buf")?;
-        // SAFETY: the buffer is writable by the standard.
-        request.set(done(unsafe { read(fh, Start::At(offset), &data) })?);
+        // SAFETY: the buffer is writable until the request is complete, by the standard.
+        request.set(unsafe { begin(fh, Start::At(offset), &data, AccessKind::Read) }?);
         Ok(())
     }
 
@@ -60,8 +61,8 @@ rows! {
     ) [large] => {
         fh.split.none_pending()?;
         let data = data(buf, count, datatype, "buf")?;
-        // SAFETY: the buffer is writable by the standard.
-        request.set(done(unsafe { read(fh, Start::At(offset), &data) })?);
+        // SAFETY: the buffer is writable until the request is complete, by the standard.
+        request.set(unsafe { begin(fh, Start::At(offset), &data, AccessKind::Read) }?);
         Ok(())
     }
 
@@ -70,8 +71,8 @@ rows! {
         fh: File, offset: Raw<Offset>, buf: ConstBuffer, count: Count, datatype: Committed, request: Out<usize>,
     ) [large] => {
         let data = data(buf, count, datatype, "buf")?;
-        // SAFETY: the buffer is readable by the standard.
-        request.set(done(unsafe { write(fh, Start::At(offset), &data) })?);
+        // SAFETY: the buffer is readable until the request is complete, by the standard.
+        request.set(unsafe { begin(fh, Start::At(offset), &data, AccessKind::Write) }?);
         Ok(())
     }
 
@@ -81,8 +82,8 @@ rows! {
     ) [large] => {
         fh.split.none_pending()?;
         let data = data(buf, count, datatype, "buf")?;
-        // SAFETY: the buffer is readable by the standard.
-        request.set(done(unsafe { write(fh, Start::At(offset), &data) })?);
+        // SAFETY: the buffer is readable until the request is complete, by the standard.
+        request.set(unsafe { begin(fh, Start::At(offset), &data, AccessKind::Write) }?);
         Ok(())
     }
 }

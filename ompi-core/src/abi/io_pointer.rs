@@ -1,11 +1,12 @@
 //! Reading and writing files at this process's file pointer. MPI 5.0 §14.4.3.
 
-use super::io_access::{self, done, read, read_all, write, write_all};
+use super::io_access::{self, begin, read, read_all, write, write_all};
 use super::kinds::{
     Agreed, Buffer, Committed, ConstBuffer, Count, File, Offset, Out, Raw, StatusOut, agreed_data, data,
 };
 use crate::error::{Class, Fault};
 use crate::file::FileCall;
+use crate::framework::fbtl::AccessKind;
 use crate::framework::io::Start;
 use alloc::format;
 use core::ffi::c_int;
@@ -48,8 +49,8 @@ rows! {
     /// Begins to read at this process's file pointer. MPI 5.0 §14.4.3.
     fn File_iread(fh: File, buf: Buffer, count: Count, datatype: Committed, request: Out<usize>) [large] => {
         let data = data(buf, count, datatype, "buf")?;
-        // SAFETY: the buffer is writable by the standard.
-        request.set(done(unsafe { read(fh, Start::Pointer, &data) })?);
+        // SAFETY: the buffer is writable until the request is complete, by the standard.
+        request.set(unsafe { begin(fh, Start::Pointer, &data, AccessKind::Read) }?);
         Ok(())
     }
 
@@ -59,8 +60,8 @@ rows! {
     ) [large] => {
         fh.split.none_pending()?;
         let data = data(buf, count, datatype, "buf")?;
-        // SAFETY: the buffer is writable by the standard.
-        request.set(done(unsafe { read(fh, Start::Pointer, &data) })?);
+        // SAFETY: the buffer is writable until the request is complete, by the standard.
+        request.set(unsafe { begin(fh, Start::Pointer, &data, AccessKind::Read) }?);
         Ok(())
     }
 
@@ -69,8 +70,8 @@ rows! {
         fh: File, buf: ConstBuffer, count: Count, datatype: Committed, request: Out<usize>,
     ) [large] => {
         let data = data(buf, count, datatype, "buf")?;
-        // SAFETY: the buffer is readable by the standard.
-        request.set(done(unsafe { write(fh, Start::Pointer, &data) })?);
+        // SAFETY: the buffer is readable until the request is complete, by the standard.
+        request.set(unsafe { begin(fh, Start::Pointer, &data, AccessKind::Write) }?);
         Ok(())
     }
 
@@ -80,8 +81,8 @@ rows! {
     ) [large] => {
         fh.split.none_pending()?;
         let data = data(buf, count, datatype, "buf")?;
-        // SAFETY: the buffer is readable by the standard.
-        request.set(done(unsafe { write(fh, Start::Pointer, &data) })?);
+        // SAFETY: the buffer is readable until the request is complete, by the standard.
+        request.set(unsafe { begin(fh, Start::Pointer, &data, AccessKind::Write) }?);
         Ok(())
     }
 

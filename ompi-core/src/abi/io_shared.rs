@@ -1,10 +1,11 @@
 //! Reading and writing files at the shared file pointer. MPI 5.0 §14.4.4.
 
-use super::io_access::{self, done, read, read_all, write, write_all};
+use super::io_access::{self, begin, read, read_all, write, write_all};
 use super::kinds::{
     Agreed, Buffer, Committed, ConstBuffer, Count, File, Offset, Out, Raw, StatusOut, agreed_data, data,
 };
 use crate::file::FileCall;
+use crate::framework::fbtl::AccessKind;
 use crate::framework::io::Start;
 use core::ffi::c_int;
 
@@ -32,8 +33,8 @@ rows! {
         fh: File, buf: Buffer, count: Count, datatype: Committed, request: Out<usize>,
     ) [large] => {
         let data = data(buf, count, datatype, "buf")?;
-        // SAFETY: the buffer is writable by the standard.
-        request.set(done(unsafe { read(fh, Start::Shared, &data) })?);
+        // SAFETY: the buffer is writable until the request is complete, by the standard.
+        request.set(unsafe { begin(fh, Start::Shared, &data, AccessKind::Read) }?);
         Ok(())
     }
 
@@ -42,8 +43,8 @@ rows! {
         fh: File, buf: ConstBuffer, count: Count, datatype: Committed, request: Out<usize>,
     ) [large] => {
         let data = data(buf, count, datatype, "buf")?;
-        // SAFETY: the buffer is readable by the standard.
-        request.set(done(unsafe { write(fh, Start::Shared, &data) })?);
+        // SAFETY: the buffer is readable until the request is complete, by the standard.
+        request.set(unsafe { begin(fh, Start::Shared, &data, AccessKind::Write) }?);
         Ok(())
     }
 

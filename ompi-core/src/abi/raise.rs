@@ -134,14 +134,25 @@ pub fn raise(function: &'static str, scopes: &[Scope], fault: Fault) -> c_int {
             files.chain([&Scope::File(errhandler::FILE_NULL)]).find_map(Object::named)
         }
         true => scopes.iter().find_map(Object::named).or_else(|| {
-            let (handle, comm) = fault.context().and_then(comm::of_context)?;
-            Some(Object::of_comm(handle, comm))
+            let context = fault.context()?;
+            let comm = || comm::of_context(context).map(|(handle, comm)| Object::of_comm(handle, comm));
+            // Of a request of MPI-IO.
+            let file = || Object::named(&Scope::File(file::of_context(context)?.0));
+            comm().or_else(file)
         }),
         // Objects are no longer, or not yet; but a handler that the call names is there.
         false => scopes.iter().filter(|scope| matches!(scope, Scope::Handler(..))).find_map(Object::named),
     };
-    call(object.unwrap_or_else(Object::default), function, &fault);
+    call(object.unwrap_or_else(Object::default), function, &explained(fault.clone()));
     fault.get()
+}
+
+/// With the reason that the file keeps for a request of MPI-IO that failed.
+fn explained(fault: Fault) -> Fault {
+    match fault.context().filter(|_| fault.reason().is_empty()).and_then(file::late_reason) {
+        Some(reason) => fault.because(reason),
+        None => fault,
+    }
 }
 
 /// Whether it is a routine of input and output. Without a valid file these use the default file error

@@ -81,6 +81,11 @@ impl Amode {
         self.0 & DELETE_ON_CLOSE != 0
     }
 
+    /// Whether nobody opens the file elsewhere while it is open.
+    pub fn is_unique(self) -> bool {
+        self.0 & UNIQUE_OPEN != 0
+    }
+
     /// Whether all file pointers begin at the end.
     pub fn appends(self) -> bool {
         self.0 & APPEND != 0

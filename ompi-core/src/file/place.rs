@@ -8,6 +8,7 @@ use crate::data::no_room;
 use crate::error::{Fault, Result};
 use crate::framework::fbtl::{self, AccessKind, Moved, Piece};
 use alloc::format;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ffi::CStr;
 use opal_core::sync::ConditionalLock;
@@ -17,7 +18,7 @@ use opal_core::sys::{self, Errno};
 #[derive(Clone, Copy)]
 pub struct FilePlace<'a> {
     /// The file.
-    pub file: &'a sys::File,
+    pub file: &'a Arc<sys::File>,
     /// Its name, for messages.
     pub path: &'a CStr,
     /// Who moves bytes.
@@ -26,7 +27,7 @@ pub struct FilePlace<'a> {
     pub view: &'a View,
     /// In the view, in bytes.
     pub position: u64,
-    /// How it is to be moved.
+    /// How it is to be moved: gaps may be written back unless `sieve_write` disables it.
     pub hints: FileHints,
     /// Against others that write.
     pub lock: WriteLock<'a>,
@@ -40,7 +41,7 @@ impl FilePlace<'_> {
     pub unsafe fn transfer(&self, pieces: &[Piece], direction: AccessKind) -> Moved {
         // SAFETY: the caller's promise.
         let transfer = || unsafe { self.fbtl.transfer(self.file, pieces, direction) };
-        if direction == AccessKind::Read || self.hints.sieve_write != HintChoice::Enable {
+        if direction == AccessKind::Read || self.hints.sieve_write == HintChoice::Disable {
             return transfer();
         }
         let from = pieces.iter().map(|piece| piece.offset).min().unwrap_or(0);
@@ -56,6 +57,8 @@ pub struct WriteLock<'a> {
     pub threads: &'a ConditionalLock<()>,
     /// Whether the access has locked all that it touches already.
     pub held: bool,
+    /// Whether no other process has the file open.
+    pub only: bool,
 }
 
 impl WriteLock<'_> {
@@ -66,6 +69,9 @@ impl WriteLock<'_> {
             return act();
         }
         let _alone = self.threads.lock();
+        if self.only {
+            return act();
+        }
         if let Err(errno) = file.lock(from, bytes, true) {
             return Moved { bytes: 0, failed: Some(errno) };
         }

@@ -18,7 +18,11 @@ pub fn range_bytes(target: &FilePlace<'_>, data: &Data<'_>, direction: AccessKin
         AccessKind::Read => (hints.sieve_read, hints.read_bytes),
         AccessKind::Write => (hints.sieve_write, hints.write_bytes),
     };
-    if wish == HintChoice::Disable || bytes == 0 || view.pattern.is_contiguous() || !view.grows() {
+    if wish == HintChoice::Disable
+        || bytes == 0
+        || view.is_whole()
+        || !view.grows(target.position.saturating_add(bytes as u64))
+    {
         return None;
     }
     let (mut pieces, mut seen, mut first, mut end) = (0u64, 0, None, 0);

@@ -127,11 +127,17 @@ impl View {
         }
     }
 
-    /// Whether each place lies behind the one before: no parts of the filetype overlap, and none of its turns.
-    pub fn grows(&self) -> bool {
+    /// Whether all bytes from its beginning on are seen, in their order.
+    pub fn is_whole(&self) -> bool {
+        self.pattern.is_contiguous() && self.pattern.size() > 0
+    }
+
+    /// Whether each place up to a position lies behind the one before: no parts of the filetype overlap, and none of its turns.
+    pub fn grows(&self, position: u64) -> bool {
         let layout = &self.pattern;
-        layout.is_contiguous()
-            || !self.overlaps && layout.true_lb() as i64 + layout.true_extent() as i64 <= layout.extent() as i64
+        let one_turn = position <= layout.size() as u64;
+        let apart = layout.true_lb() as i64 + layout.true_extent() as i64 <= layout.extent() as i64;
+        layout.is_contiguous() || !self.overlaps && (one_turn || apart)
     }
 
     /// Bytes of an etype.

@@ -1,6 +1,8 @@
 //! File byte transfer layer: moves runs of bytes between memory and a file.
 #![allow(unsafe_code)] // linkme's expansion, and the trait's contract
 
+use alloc::boxed::Box;
+use alloc::sync::Arc;
 use opal_core::mca;
 use opal_core::sync::Once;
 use opal_core::sys::{Errno, File};
@@ -42,6 +44,25 @@ pub trait Module: Sync {
     /// # Safety
     /// The memory of each piece is writable (to read into it) or readable (to write it).
     unsafe fn transfer(&self, file: &File, pieces: &[Piece], direction: AccessKind) -> Moved;
+
+    /// Begins to do that. `None`: it can only be done at once, or had better be.
+    ///
+    /// # Safety
+    /// The memory of each piece is writable (to read into it) or readable (to write it) until the transfer has ended.
+    unsafe fn start(
+        &self,
+        _file: &Arc<File>,
+        _pieces: &[Piece],
+        _direction: AccessKind,
+    ) -> Option<Box<dyn OngoingTransfer>> {
+        None
+    }
+}
+
+/// A transfer under way. Whoever has it polls it until it has ended, and drops it then.
+pub trait OngoingTransfer: Send {
+    /// Moves it on; what became of it if it has ended.
+    fn poll(&mut self) -> Option<Moved>;
 }
 
 /// A way to move bytes that may be used.

@@ -3,6 +3,7 @@
 //! Each call is one process's; who must agree on it does so above.
 #![allow(unsafe_code)] // linkme's expansion
 
+use crate::file::{AccessStyle, Striping};
 use core::ffi::CStr;
 use opal_core::mca;
 use opal_core::sync::Once;
@@ -21,12 +22,17 @@ pub struct Opening {
     pub exclusive: bool,
     /// Permissions of a file that is made, before the process's mask.
     pub permissions: u32,
+    /// Over how many devices a file that is made is to be laid.
+    pub striping: Striping,
 }
 
 /// A way to treat files.
 pub trait Module: Sync {
     /// Opens a file. `Err(ISDIR)` for a directory, `Err(SPIPE)` for what has no places.
     fn open(&self, path: &CStr, how: &Opening) -> Result<File, Errno>;
+
+    /// Tells the system how the file is going to be accessed. What it cannot use it need not heed.
+    fn expect(&self, _file: &File, _style: AccessStyle) {}
 
     /// Takes a file's name away; it goes when nobody has it open.
     fn delete(&self, path: &CStr) -> Result<(), Errno>;

@@ -5,7 +5,7 @@ use super::fbtl::AccessKind;
 use crate::comm::Communicator;
 use crate::data::Data;
 use crate::error::Result;
-use crate::file::{Amode, FileCall, FileHints, Outcome, View};
+use crate::file::{Amode, FileCall, FileHints, Outcome, Underway, View};
 use crate::info::Info;
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -70,6 +70,14 @@ pub struct FileAccess<'a> {
     pub direction: AccessKind,
 }
 
+/// What came of the beginning of an access.
+pub enum Begun {
+    /// It was done at once.
+    Done(Outcome),
+    /// It goes on. Its data stays where it is until it has ended.
+    Underway(Underway),
+}
+
 /// A file that is open. Offsets are in etypes of the view in force.
 ///
 /// What all processes call gets this process's fault in place of an argument that was wrong, and tells the others: then all
@@ -113,6 +121,15 @@ pub trait Module: Send + Sync {
     /// # Safety
     /// The data is readable (to write it) or writable (to read into it).
     unsafe fn access(&self, access: &FileAccess<'_>) -> Outcome;
+
+    /// Begins to read or write.
+    ///
+    /// # Safety
+    /// That of [`Module::access`], until the access has ended.
+    unsafe fn start(&self, access: &FileAccess<'_>) -> Begun {
+        // SAFETY: the caller's promise.
+        Begun::Done(unsafe { self.access(access) })
+    }
 
     /// Reads or writes; called by all.
     ///

@@ -5,7 +5,7 @@
 use super::Errno;
 use core::ffi::{CStr, c_int};
 use rustix::fd::{AsRawFd, OwnedFd};
-use rustix::fs::{FallocateFlags, FileType, Mode, OFlags};
+use rustix::fs::{Advice, FallocateFlags, FileType, Mode, OFlags};
 
 /// How to open a file.
 #[derive(Clone, Copy, Debug, Default)]
@@ -20,6 +20,17 @@ pub struct OpenFlags {
     pub exclusive: bool,
     /// Permissions of a file that is made, before the process's mask.
     pub mode: u32,
+}
+
+/// In which order a program asks for the bytes of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileOrder {
+    /// Nothing is known.
+    Normal,
+    /// One behind the other.
+    Sequential,
+    /// In no order.
+    Random,
 }
 
 /// Memory of one part of a read or write.
@@ -50,6 +61,11 @@ impl File {
         }
     }
 
+    /// Its descriptor, for as long as this lives.
+    pub fn descriptor(&self) -> i32 {
+        self.0.as_raw_fd()
+    }
+
     /// Takes its name away.
     pub fn delete(path: &CStr) -> Result<(), Errno> {
         rustix::fs::unlink(path).map_err(errno)
@@ -59,6 +75,22 @@ impl File {
     /// need not promise that.
     pub fn lives_without_name(&self) -> bool {
         rustix::fs::fstatfs(&self.0).is_ok_and(|about| !OF_THE_NETWORK.contains(&(about.f_type as u32)))
+    }
+
+    /// Whether it lies on a Lustre file system.
+    pub fn is_on_lustre(&self) -> bool {
+        rustix::fs::fstatfs(&self.0).is_ok_and(|about| about.f_type as u32 == LUSTRE)
+    }
+
+    /// Tells the system in which order its bytes will be asked for. It may not heed it.
+    pub fn expect_order(&self, order: FileOrder) {
+        let advice = match order {
+            FileOrder::Normal => Advice::Normal,
+            FileOrder::Sequential => Advice::Sequential,
+            FileOrder::Random => Advice::Random,
+        };
+        // To the end of the file. Advice that the system refuses changes nothing.
+        let _ = rustix::fs::fadvise(&self.0, 0, None, advice);
     }
 
     /// Its length in bytes.
@@ -93,9 +125,12 @@ impl File {
     /// Each run is writable, and there are at most [`MOST_RUNS`].
     pub unsafe fn read_at(&self, runs: &[MemoryRun], offset: u64) -> Result<usize, Errno> {
         let (descriptor, offset) = (self.0.as_raw_fd(), place(offset)?);
-        moved(|| {
+        moved(|| match runs {
+            // The system needs less for one run.
             // SAFETY: the caller's promise; the descriptor is this file's.
-            unsafe { libc::preadv(descriptor, runs.as_ptr(), runs.len() as c_int, offset) }
+            [run] => unsafe { libc::pread(descriptor, run.iov_base, run.iov_len, offset) },
+            // SAFETY: likewise.
+            _ => unsafe { libc::preadv(descriptor, runs.as_ptr(), runs.len() as c_int, offset) },
         })
     }
 
@@ -105,9 +140,11 @@ impl File {
     /// Each run is readable, and there are at most [`MOST_RUNS`].
     pub unsafe fn write_at(&self, runs: &[MemoryRun], offset: u64) -> Result<usize, Errno> {
         let (descriptor, offset) = (self.0.as_raw_fd(), place(offset)?);
-        moved(|| {
+        moved(|| match runs {
             // SAFETY: the caller's promise; the descriptor is this file's.
-            unsafe { libc::pwritev(descriptor, runs.as_ptr(), runs.len() as c_int, offset) }
+            [run] => unsafe { libc::pwrite(descriptor, run.iov_base, run.iov_len, offset) },
+            // SAFETY: likewise.
+            _ => unsafe { libc::pwritev(descriptor, runs.as_ptr(), runs.len() as c_int, offset) },
         })
     }
 
@@ -142,6 +179,8 @@ impl File {
 
 /// Of statfs(2): NFS, SMB, SMB2, CIFS, 9P, FUSE, AFS.
 const OF_THE_NETWORK: [u32; 7] = [0x6969, 0x517b, 0xfe53_4d42, 0xff53_4d42, 0x0102_1997, 0x6573_5546, 0x5346_414f];
+/// Of statfs(2).
+const LUSTRE: u32 = 0x0bd0_0bd0;
 /// Runs of memory that one call takes (IOV_MAX).
 pub const MOST_RUNS: usize = 1024;
 

@@ -44,7 +44,7 @@ mod file;
 #[cfg(ompi_bare)]
 pub use bare::NoFile as File;
 #[cfg(not(ompi_bare))]
-pub use file::{File, MOST_RUNS, MemoryRun, OpenFlags};
+pub use file::{File, FileOrder, MOST_RUNS, MemoryRun, OpenFlags};
 
 mod trusted;
 pub use trusted::*;

@@ -125,6 +125,24 @@ pub fn shorten_sleeps() {
     MEMBARRIER_CAPABLE.store(false, Ordering::Relaxed);
 }
 
+/// While one of these lives a sleep lasts at most a millisecond: something is awaited that wakes nobody.
+#[derive(Debug)]
+pub struct ShortSleeps(());
+
+impl ShortSleeps {
+    /// From now on.
+    pub fn begin() -> ShortSleeps {
+        SHORT.fetch_add(1, Ordering::Relaxed);
+        ShortSleeps(())
+    }
+}
+
+impl Drop for ShortSleeps {
+    fn drop(&mut self) {
+        SHORT.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 /// Sleeps by what there is, unless something comes or `awaited` is done at the last look before.
 pub(super) fn sleep(awaited: &mut dyn Awaited) {
     let since_ns = sys::monotonic_ns();
@@ -237,11 +255,8 @@ fn sleep_on_sockets(sockets: &dyn Sockets) {
 
 /// How long a sleep may last. Of several threads that sleep at the same time the first one that wakes disarms the waker.
 fn slice_us(fenced: bool) -> u64 {
-    if fenced && MEMBARRIER_CAPABLE.load(Ordering::Relaxed) && !threads_possible() {
-        SLICE_US
-    } else {
-        SLICE_WITHOUT_MEMBARRIER_US
-    }
+    let may_be_long = MEMBARRIER_CAPABLE.load(Ordering::Relaxed) && SHORT.load(Ordering::Relaxed) == 0;
+    if fenced && may_be_long && !threads_possible() { SLICE_US } else { SLICE_WITHOUT_MEMBARRIER_US }
 }
 
 fn count(woken: bool, happened: bool) {
@@ -254,6 +269,7 @@ fn count(woken: bool, happened: bool) {
 }
 
 static MEMBARRIER_CAPABLE: AtomicBool = AtomicBool::new(true);
+static SHORT: AtomicU32 = AtomicU32::new(0);
 static WAKER: Once<&'static dyn Waker> = Once::new();
 static SECOND: Once<&'static dyn Waker> = Once::new();
 static SOCKETS: Once<&'static dyn Sockets> = Once::new();

@@ -5,13 +5,15 @@ use crate::scratch;
 use ompi_core::framework::fbtl::{AccessKind, Component, Module, Moved, Piece};
 use opal_core::sys::{Errno, File, OpenFlags};
 use std::ffi::CString;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// Runs every case: how many transfers; the first broken promise is the error.
 pub fn suite(component: &dyn Component) -> Result<usize, String> {
     let (_, module) = accepted(component.info(), component.query());
     let path = CString::new(scratch::path("fbtl").display().to_string()).map_err(|error| error.to_string())?;
     let how = OpenFlags { read: true, write: true, create: true, exclusive: true, mode: 0o600 };
-    let file = File::open(&path, &how).map_err(|errno| errno.to_string())?;
+    let file = Arc::new(File::open(&path, &how).map_err(|errno| errno.to_string())?);
     let reader =
         File::open(&path, &OpenFlags { read: true, ..OpenFlags::default() }).map_err(|errno| errno.to_string())?;
     let _ = File::delete(&path);
@@ -22,8 +24,12 @@ pub fn suite(component: &dyn Component) -> Result<usize, String> {
         for gap in [0, 1, 40] {
             for most in [1, 13, 5000] {
                 let plan = plan(pieces, gap, most, &mut dice);
-                written(module, &file, &plan, &mut model).map_err(|what| format!("{pieces} pieces: {what}"))?;
-                read(module, &file, &plan, &model).map_err(|what| format!("{pieces} pieces: {what}"))?;
+                // What goes on beside the program has few pieces.
+                for starts in [false, true].into_iter().filter(|starts| !starts || pieces <= 17) {
+                    let told = |what| format!("{pieces} pieces{}: {what}", if starts { ", started" } else { "" });
+                    written(module, &file, &plan, &mut model, starts).map_err(told)?;
+                    read(module, &file, &plan, &model, starts).map_err(told)?;
+                }
                 cases += 2;
             }
         }
@@ -49,7 +55,13 @@ fn plan(pieces: usize, gap: u64, most: u64, dice: &mut u64) -> Vec<(u64, usize)>
     (0..pieces).map(piece).collect()
 }
 
-fn written(module: &dyn Module, file: &File, plan: &[(u64, usize)], model: &mut Vec<u8>) -> Result<(), String> {
+fn written(
+    module: &dyn Module,
+    file: &Arc<File>,
+    plan: &[(u64, usize)],
+    model: &mut Vec<u8>,
+    starts: bool,
+) -> Result<(), String> {
     let total: usize = plan.iter().map(|(_, bytes)| bytes).sum();
     let mut memory: Vec<u8> = (0..total).map(|byte| (byte * 131 + byte / 251 + model.len()) as u8).collect();
     let mut from = 0;
@@ -61,15 +73,21 @@ fn written(module: &dyn Module, file: &File, plan: &[(u64, usize)], model: &mut 
         from += bytes;
     }
     let pieces = pieces(plan, &mut memory);
-    // SAFETY: parts of the memory.
-    match unsafe { module.transfer(file, &pieces, AccessKind::Write) } {
+    // SAFETY: parts of the memory, which outlives the call.
+    match unsafe { moved(module, file, &pieces, AccessKind::Write, starts) } {
         moved if moved == (Moved { bytes: total, failed: None }) => Ok(()),
         other => Err(format!("{total} bytes were to be written: {other:?}")),
     }
 }
 
 /// What was written, and once more with the last piece behind the end of the file.
-fn read(module: &dyn Module, file: &File, plan: &[(u64, usize)], model: &[u8]) -> Result<(), String> {
+fn read(
+    module: &dyn Module,
+    file: &Arc<File>,
+    plan: &[(u64, usize)],
+    model: &[u8],
+    starts: bool,
+) -> Result<(), String> {
     let mut plan = plan.to_vec();
     for beyond in [false, true] {
         if beyond {
@@ -79,8 +97,8 @@ fn read(module: &dyn Module, file: &File, plan: &[(u64, usize)], model: &[u8]) -
         let total: usize = plan.iter().map(|(_, bytes)| bytes).sum();
         let mut memory = vec![0xc3u8; total];
         let pieces = pieces(&plan, &mut memory);
-        // SAFETY: parts of the memory.
-        let moved = unsafe { module.transfer(file, &pieces, AccessKind::Read) };
+        // SAFETY: parts of the memory, which outlives the call.
+        let moved = unsafe { moved(module, file, &pieces, AccessKind::Read, starts) };
         let places = plan.iter().flat_map(|(offset, bytes)| *offset..*offset + *bytes as u64);
         let wanted: Vec<u8> = places.map_while(|place| model.get(place as usize).copied()).collect();
         if moved != (Moved { bytes: wanted.len(), failed: None }) {
@@ -91,6 +109,27 @@ fn read(module: &dyn Module, file: &File, plan: &[(u64, usize)], model: &[u8]) -
         }
     }
     Ok(())
+}
+
+/// Moves them at once, or has the transfer go on beside this thread, if the module does that.
+///
+/// # Safety
+/// That of `Module::transfer`.
+unsafe fn moved(module: &dyn Module, file: &Arc<File>, pieces: &[Piece], kind: AccessKind, starts: bool) -> Moved {
+    // SAFETY: the caller's promise; it is polled until it has ended.
+    let started = if starts { unsafe { module.start(file, pieces, kind) } } else { None };
+    let Some(mut transfer) = started else {
+        // SAFETY: the caller's promise.
+        return unsafe { module.transfer(file, pieces, kind) };
+    };
+    let begun = Instant::now();
+    loop {
+        if let Some(moved) = transfer.poll() {
+            return moved;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(60), "a transfer does not end");
+        std::thread::yield_now();
+    }
 }
 
 fn pieces(plan: &[(u64, usize)], memory: &mut [u8]) -> Vec<Piece> {

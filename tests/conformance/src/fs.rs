@@ -2,11 +2,19 @@
 
 use crate::declined::accepted;
 use crate::scratch;
+use ompi_core::file::Striping;
 use ompi_core::framework::fs::{Component, Module, Opening};
 use opal_core::sys::Errno;
 use std::ffi::CString;
 
-const EVERY: Opening = Opening { reads: true, writes: true, creates: true, exclusive: false, permissions: 0o600 };
+const EVERY: Opening = Opening {
+    reads: true,
+    writes: true,
+    creates: true,
+    exclusive: false,
+    permissions: 0o600,
+    striping: Striping { factor: None, unit: None },
+};
 
 /// Runs every case in a folder of its own; the first broken promise is the error.
 pub fn suite(component: &dyn Component) -> Result<(), String> {

@@ -7,11 +7,21 @@ use opal_core::mca::{self, Declined};
 use opal_core::sys::File;
 use test_conformance::fbtl::suite;
 
-opal_core::image![opal_core::framework::atomics, memcpy_portable, fbtl_posix];
+opal_core::image![opal_core::framework::atomics, memcpy_portable, fbtl_posix, fbtl_uring];
 
 #[test]
 fn posix() {
     assert_eq!(suite(&fbtl_posix::COMPONENT), Ok(144));
+}
+
+#[test]
+fn uring() {
+    use fbtl_uring::COMPONENT;
+    // Where the system refuses it, it declines, and that is right.
+    if COMPONENT.query().is_ok() {
+        opal_core::sync::raise_threads();
+        assert_eq!(suite(&COMPONENT), Ok(144));
+    }
 }
 
 /// The last byte of a piece that is longer than 4,000 bytes stays where it is.

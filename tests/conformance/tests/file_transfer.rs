@@ -5,7 +5,7 @@
 use ompi_core::data::Data;
 use ompi_core::datatype::{self, Number};
 use ompi_core::error::Class;
-use ompi_core::file::{FileHints, FilePlace, Representation, View, WriteLock, transfer};
+use ompi_core::file::{FileHints, FilePlace, HintChoice, Representation, View, WriteLock, transfer};
 use ompi_core::framework::fbtl::{AccessKind, Component as _, Module, Moved, Piece};
 use opal_core::sync::{AtomicUsize, ConditionalLock, Ordering};
 use opal_core::sys::{Errno, File, OpenFlags};
@@ -63,11 +63,11 @@ fn what_was_written_before_a_failure_is_counted_and_lies_at_its_place() {
         for left in [0, 1, 10, 1234, 2990, 3000] {
             let name = CString::new(scratch::path("transfer").display().to_string()).expect("a path");
             let how = OpenFlags { read: true, write: true, create: true, exclusive: true, mode: 0o600 };
-            let file = File::open(&name, &how).expect("a new file");
+            let file = Arc::new(File::open(&name, &how).expect("a new file"));
             let faulty: &'static Faulty = Box::leak(Box::new(Faulty { left: AtomicUsize::new(left) }));
             let alone = ConditionalLock::new(());
-            let lock = WriteLock { threads: &alone, held: false };
-            let hints = FileHints::default();
+            let lock = WriteLock { threads: &alone, held: false, only: false };
+            let hints = FileHints { sieve_write: HintChoice::Disable, ..FileHints::default() };
             let target = FilePlace { file: &file, path: &name, fbtl: faulty, view: &view, position: 5, hints, lock };
             let mut memory: Vec<u8> = (0..3000 * step).map(|at| (at / step % 250) as u8 + 1).collect();
             let data = Data { at: memory.as_mut_ptr(), count: 3000, datatype };

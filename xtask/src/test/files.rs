@@ -3,7 +3,7 @@
 
 use super::programs::{compiled, own_choice};
 use super::{Session, Verdict, deadline};
-use crate::failure::{Result, fail};
+use crate::failure::{At, Result, fail};
 use crate::shell;
 use std::path::PathBuf;
 use std::process::Command;
@@ -23,6 +23,11 @@ pub fn tier(session: &mut Session) -> Result<()> {
         let name = format!("files/failing@{ranks}");
         session.case(&name, |session| verdict(faulty(session, FAILING, ranks, None, None)));
     }
+    for ranks in [1, 2, 4] {
+        let name = format!("files/killed@{ranks}");
+        session.case(&name, |session| killed(session, ranks).unwrap_or_else(Verdict::from));
+    }
+    session.case("files/chooses_who_gathers", |session| chooses(session).unwrap_or_else(Verdict::from));
     session.case("files/says_what_failed", |session| says(session).unwrap_or_else(Verdict::from));
     Ok(())
 }
@@ -56,6 +61,53 @@ fn faulty(
     deadline::run(&mut command, LIMIT, &log)
 }
 
+/// A job that is killed leaves what it had synchronised, and nothing but that in the file's folder.
+fn killed(session: &mut Session, ranks: u32) -> Result<Verdict> {
+    let program = compiled(session, &session.tree.root.join("tests/files/killed.c"), &[])?;
+    let (dist, scratch) = (session.library().map_err(fail)?.dist, session.scratch().join("files"));
+    let folder = scratch.join(format!("killed-{ranks}"));
+    let _ = std::fs::remove_dir_all(&folder);
+    shell::folder(&folder)?;
+    let run = |last: Option<&str>| {
+        let mut command = Command::new(dist.join("bin/mpirun"));
+        command.arg("-n").arg(ranks.to_string()).arg(&program).arg(folder.join("data")).args(last);
+        own_choice(&mut command);
+        let log = scratch.join(format!("killed@{ranks}{}.log", last.unwrap_or("")));
+        deadline::run(&mut command, LIMIT, &log)
+    };
+    let ended = run(None)?;
+    if ended.ended_with(0) {
+        return Ok(Verdict::Failed(format!("the job should be killed\n{}", ended.story())));
+    }
+    let left = std::fs::read_dir(&folder).at(format!("list {}", folder.display()))?.count();
+    if left != 1 {
+        return Ok(Verdict::Failed(format!("{left} files are left in {} instead of 1", folder.display())));
+    }
+    let ended = run(Some("look"))?;
+    Ok(match ended.ended_with(0) {
+        true => Verdict::Passed(String::new()),
+        false => Verdict::Failed(ended.story()),
+    })
+}
+
+/// Who does which collective access: by itself where pieces do not lie evenly, and as hints say.
+fn chooses(session: &mut Session) -> Result<Verdict> {
+    let program = compiled(session, &session.tree.root.join("tests/c/file_gather.c"), &[])?;
+    let mut command = Command::new(session.library().map_err(fail)?.dist.join("bin/mpirun"));
+    command.args(["-n", "4", "--mca", "fcoll_base_verbose", "20"]).arg(program);
+    own_choice(&mut command);
+    let ended = deadline::run(&mut command, LIMIT, &session.scratch().join("files/chooses.log"))?;
+    let lines: Vec<&str> = ended.err.lines().map(str::trim_end).collect();
+    let missing = CHOICES.iter().find(|words| !lines.iter().any(|line| line.ends_with(**words)));
+    Ok(match missing {
+        Some(words) => {
+            Verdict::Failed(format!("standard error lacks a line that ends with `{words}`\n{}", ended.story()))
+        }
+        None if !ended.ended_with(0) => Verdict::Failed(ended.story()),
+        None => Verdict::Passed(String::new()),
+    })
+}
+
 /// The library that stands before the system's calls.
 fn shim(session: &Session) -> Result<PathBuf> {
     let folder = session.scratch().join("files");
@@ -81,6 +133,12 @@ fn says(session: &mut Session) -> Result<Verdict> {
 /// Programs whose verdict no short call and no signal changes.
 const UNCHANGED: &[(&str, u32)] =
     &[("file_differential", 3), ("file_access", 2), ("file_views", 4), ("file_shared", 2), ("file_datarep", 3)];
+const CHOICES: &[&str] = &[
+    "dynamic does it",
+    "dynamic does it, as a hint says",
+    "two_phase does it, as a hint says",
+    "individual does it, as a hint says",
+];
 const FAILING: &str = "tests/files/failing.c";
 const SAYS: &[&str] = &["MPI_File_write_at", "ompi-rs-failing-", "at byte 12845, after 12345 bytes", "errno 28"];
 const LIMIT: Duration = Duration::from_secs(120);

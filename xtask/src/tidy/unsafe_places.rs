@@ -68,8 +68,11 @@ const PLACES: &[&str] = &[
     "ompi-core/src/errhandler.rs",
     "ompi-core/src/executor/immediate.rs",
     // Moves a program's data to and from the places of a view.
+    "ompi-core/src/file/at_once.rs",
     "ompi-core/src/file/convert.rs",
     "ompi-core/src/file/datarep.rs",
+    "ompi-core/src/file/gather.rs",
+    "ompi-core/src/file/gather/raw.rs",
     "ompi-core/src/file/place.rs",
     "ompi-core/src/file/representation.rs",
     "ompi-core/src/file/sieve.rs",

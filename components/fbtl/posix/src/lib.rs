@@ -1,9 +1,7 @@
-//! fbtl/posix: preadv(2) and pwritev(2).
+//! fbtl/posix: pread(2), pwrite(2), preadv(2) and pwritev(2).
 //!
 //! Owns nothing.
 #![no_std]
-
-extern crate alloc;
 
 mod component;
 mod module;

@@ -1,7 +1,6 @@
 //! Registration.
 
 use crate::module::Individual;
-use ompi_core::file::FileHints;
 use ompi_core::framework::fcoll::{self, Module};
 use opal_core::mca::{self, Declined};
 
@@ -13,8 +12,8 @@ impl mca::Component for IndividualComponent {
 }
 
 impl fcoll::Component for IndividualComponent {
-    fn query(&self, _processes: usize, _hints: &FileHints) -> Result<(i32, &'static dyn Module), Declined> {
-        Ok((10, &Individual))
+    fn query(&self, _processes: usize) -> Result<&'static dyn Module, Declined> {
+        Ok(&Individual)
     }
 }
 

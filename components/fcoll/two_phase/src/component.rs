@@ -2,7 +2,6 @@
 
 use crate::module::TwoPhase;
 use crate::params;
-use ompi_core::file::FileHints;
 use ompi_core::framework::fcoll::{self, Module};
 use opal_core::mca::{self, Declined};
 
@@ -14,10 +13,10 @@ impl mca::Component for TwoPhaseComponent {
 }
 
 impl fcoll::Component for TwoPhaseComponent {
-    fn query(&self, processes: usize, _hints: &FileHints) -> Result<(i32, &'static dyn Module), Declined> {
+    fn query(&self, processes: usize) -> Result<&'static dyn Module, Declined> {
         match processes {
             1 => Err(Declined("one process has nobody to gather for")),
-            _ => Ok((20, &TwoPhase)),
+            _ => Ok(&TwoPhase),
         }
     }
 }

@@ -2,41 +2,29 @@
 #![allow(unsafe_code)] // the unsafe method of the framework's trait
 
 use crate::params;
-use crate::plan::{Domains, Extent};
-use crate::raw::UserData;
-use crate::rounds::Rounds;
-use alloc::vec::Vec;
-use ompi_core::file::{CallWords, FilePlace, HintChoice, Outcome, transfer};
+use crate::plan::Domains;
+use ompi_core::file::gather::{AccessExtent, AllExtents, gather};
+use ompi_core::file::{FileHints, HintChoice, Outcome, transfer};
 use ompi_core::framework::fbtl::AccessKind;
-use ompi_core::framework::fcoll::{FRAMEWORK, Job, Module};
-use opal_core::verbose;
+use ompi_core::framework::fcoll::{Job, Module};
 
 /// Gathers where it pays.
 pub struct TwoPhase;
 
 impl Module for TwoPhase {
-    fn announce(&self, target: &FilePlace<'_>, bytes: u64, direction: AccessKind) -> CallWords {
-        match params::wish(&target.hints, direction) {
-            HintChoice::Disable => Extent::NONE.words(),
-            _ => Extent::new(target, bytes).words(),
-        }
+    fn rates(&self, extents: &[AccessExtent], hints: &FileHints, direction: AccessKind) -> Option<i32> {
+        let (all, limits) = (AllExtents::new(extents)?, params::limits(hints, direction));
+        let pays = all.interleave(&limits) && !all.is_sparse();
+        (limits.wish == HintChoice::Enable || pays).then_some(20)
     }
 
-    unsafe fn run(&self, job: &Job<'_>, announced: &[CallWords]) -> Outcome {
-        let all: Vec<Extent> = announced.iter().copied().map(Extent::of_words).collect();
-        let Some(domains) = Domains::new(&all, params::limits(&job.target.hints, job.direction)) else {
+    unsafe fn run(&self, job: &Job<'_>, extents: &[AccessExtent]) -> Outcome {
+        let limits = params::limits(&job.target.hints, job.direction);
+        let Some(all) = AllExtents::new(extents) else {
             // SAFETY: the caller's promise.
             return unsafe { transfer(&job.target, job.data, job.direction) };
         };
-        verbose!(
-            FRAMEWORK,
-            20,
-            "two_phase: {} rounds with windows of {} bytes",
-            domains.rounds(),
-            domains.window_bytes()
-        );
         // SAFETY: the caller's promise.
-        let data = unsafe { UserData::new(job.data) };
-        Rounds::run(job, domains, data)
+        unsafe { gather(job, limits.memory, |bytes| Ok(Domains::new(&all, &limits, bytes))) }
     }
 }

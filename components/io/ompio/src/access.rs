@@ -6,13 +6,15 @@ use alloc::format;
 use alloc::sync::Arc;
 use ompi_core::data::no_room;
 use ompi_core::error::{Class, Fault, Result};
+use ompi_core::file;
+use ompi_core::file::gather::AccessExtent;
 use ompi_core::file::{
     CallWords, Converted, FileCall, FileHints, FilePlace, HintChoice, Outcome, View, WriteLock, agree_call, exchange,
     transfer,
 };
 use ompi_core::framework::fbtl::AccessKind;
 use ompi_core::framework::fcoll;
-use ompi_core::framework::io::{FileAccess, Start};
+use ompi_core::framework::io::{Begun, FileAccess, Start};
 
 /// A collective access as one process means it.
 struct Plan<'a> {
@@ -31,17 +33,34 @@ impl Ompio {
     /// That of `Module::access`.
     pub unsafe fn alone(&self, access: &FileAccess<'_>) -> Outcome {
         // SAFETY: the caller's promise.
-        let begun = unsafe { self.seen_and_converted(access) }.and_then(|(view, etypes, converted)| {
-            let start = self.begin(access, &view, etypes)?;
-            Ok((view, start, converted))
-        });
-        let (view, start, converted) = match begun {
-            Ok(begun) => begun,
+        let (view, start, converted) = match unsafe { self.placed(access) } {
+            Ok(placed) => placed,
             Err(fault) => return fault.into(),
         };
         let target = self.place(&view, start);
         // SAFETY: the caller's promise.
         represented(access, converted, |access| unsafe { self.run(&target, access) })
+    }
+
+    /// Begins an access of this process's alone.
+    ///
+    /// # Safety
+    /// That of `Module::start`.
+    pub unsafe fn alone_begun(&self, access: &FileAccess<'_>) -> Begun {
+        // SAFETY: the caller's promise.
+        let (view, start, converted) = match unsafe { self.placed(access) } {
+            Ok(placed) => placed,
+            Err(fault) => return Begun::Done(fault.into()),
+        };
+        let target = self.place(&view, start);
+        if converted.is_none() {
+            // SAFETY: the caller's promise.
+            if let Some(underway) = unsafe { file::start(&target, access.data, access.direction) } {
+                return Begun::Underway(underway);
+            }
+        }
+        // SAFETY: the caller's promise.
+        Begun::Done(represented(access, converted, |access| unsafe { self.run(&target, access) }))
     }
 
     /// An access of all processes; nobody's begins where one has a fault.
@@ -75,7 +94,7 @@ impl Ompio {
             }
             let job = fcoll::Job { comm: &self.comm, target, data: access.data, direction: access.direction };
             // SAFETY: the caller's promise.
-            unsafe { self.parts.fcoll.run(&job, &announced) }
+            unsafe { fcoll::run(&self.parts.fcoll, &job, &announced) }
         };
         represented(&access, converted, run)
     }
@@ -109,6 +128,18 @@ impl Ompio {
         // SAFETY: the caller's promise.
         let converted = unsafe { Converted::new(view.representation, access.data, access.direction)? };
         Ok((view, etypes, converted))
+    }
+
+    /// Of an access of this process's alone: the view as it sees it, where in it the access begins, and its data as it lies there if that
+    /// is not as in memory.
+    ///
+    /// # Safety
+    /// That of `Module::access`.
+    unsafe fn placed<'a>(&self, access: &FileAccess<'a>) -> Result<(Arc<View>, i64, Option<Converted<'a>>)> {
+        // SAFETY: the caller's promise.
+        let (view, etypes, converted) = unsafe { self.seen_and_converted(access)? };
+        let start = self.begin(access, &view, etypes)?;
+        Ok((view, start, converted))
     }
 
     /// Where in the view an access of this process's begins, in etypes. A file pointer moves behind it.
@@ -153,7 +184,7 @@ impl Ompio {
             Start::Ordered => [plan.etypes as u64, 0, 0, 0],
             // In atomic mode each process locks its own part: nobody may wait for the part of another.
             _ if self.atomic() => [0; 4],
-            _ => self.parts.fcoll.announce(&self.place(&plan.view, plan.start), bytes, plan.access.direction),
+            _ => AccessExtent::new(&self.place(&plan.view, plan.start), bytes, plan.access.direction).words(),
         }
     }
 
@@ -161,16 +192,23 @@ impl Ompio {
     fn place<'a>(&'a self, view: &'a View, start: i64) -> FilePlace<'a> {
         let position = start as u64 * view.unit_bytes();
         let hints = self.sieving();
-        let lock = WriteLock { threads: &self.alone, held: self.atomic() };
+        let only = self.amode.is_unique() && self.comm.size() == 1;
+        let lock = WriteLock { threads: &self.alone, held: self.atomic(), only };
         FilePlace { file: &self.file, path: &self.path, fbtl: self.parts.fbtl, view, position, hints, lock }
     }
 
-    /// The hints in force for moving data: a file that cannot be read cannot have gaps written back.
+    /// The hints in force for moving data: a file that cannot be read cannot have gaps written back, and it is right to do that
+    /// only where everybody who writes the file locks what he writes.
     fn sieving(&self) -> FileHints {
         let hints = self.state.lock().hints;
-        match hints.sieve_write == HintChoice::Enable && !self.amode.reads() {
-            true => FileHints { sieve_write: HintChoice::Disable, ..hints },
-            false => hints,
+        let may = match hints.sieve_write {
+            HintChoice::Enable => true,
+            HintChoice::Automatic => self.amode.is_unique(),
+            HintChoice::Disable => false,
+        };
+        match may && self.amode.reads() {
+            true => hints,
+            false => FileHints { sieve_write: HintChoice::Disable, ..hints },
         }
     }
 

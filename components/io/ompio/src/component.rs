@@ -25,7 +25,7 @@ impl io::Component for OmpioComponent {
     }
 
     fn open_file(&self, comm: Arc<Communicator>, arguments: Result<FileArguments<'_>>) -> Result<Box<dyn Module>> {
-        let checked = arguments.and_then(|arguments| parts(&comm, &arguments).map(|parts| (arguments, parts)));
+        let checked = arguments.and_then(|arguments| parts(&comm).map(|parts| (arguments, parts)));
         let words = |(arguments, _): &(FileArguments<'_>, Parts)| {
             [arguments.amode.bits() as u64, arguments.hints.fingerprint(), 0, 0]
         };
@@ -55,10 +55,10 @@ impl io::Component for OmpioComponent {
     }
 }
 
-fn parts(comm: &Communicator, arguments: &FileArguments<'_>) -> Result<Parts> {
+fn parts(comm: &Communicator) -> Result<Parts> {
     let fs = fs::selected()?.ok_or_else(|| missing("fs"))?;
     let fbtl = fbtl::selected()?.ok_or_else(|| missing("fbtl"))?;
-    let fcoll = fcoll::choose(comm.size(), &arguments.hints)?.ok_or_else(|| missing("fcoll"))?;
+    let fcoll = fcoll::offers(comm.size())?;
     Ok(Parts { fs, fbtl, fcoll })
 }
 
@@ -75,6 +75,7 @@ fn opened(fs: &dyn fs::Module, arguments: &FileArguments<'_>, creates: bool) -> 
         creates,
         exclusive: amode.is_exclusive(),
         permissions: arguments.hints.permissions.unwrap_or(0o666),
+        striping: arguments.hints.striping,
     };
     fs.open(arguments.path, &how).map_err(|errno| failure(errno, arguments.path, "cannot be opened"))
 }

@@ -3,23 +3,24 @@
 use alloc::boxed::Box;
 use alloc::ffi::CString;
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 use ompi_core::comm::Communicator;
 use ompi_core::error::{Class, Fault, Result};
 use ompi_core::file::{Amode, FileHints, View, agree, as_first, failure};
 use ompi_core::framework::io::FileArguments;
 use ompi_core::framework::{fbtl, fcoll, fs, sharedfp};
+use ompi_core::info::Info;
 use opal_core::sync::{AtomicBool, ConditionalLock, Ordering};
 use opal_core::sys::{Errno, File};
 
 /// Who does what with a file.
-#[derive(Clone, Copy)]
 pub struct Parts {
     /// With the whole of it.
     pub fs: &'static dyn fs::Module,
     /// With its bytes.
     pub fbtl: &'static dyn fbtl::Module,
-    /// When all processes access it.
-    pub fcoll: &'static dyn fcoll::Module,
+    /// Those of whom one does what all processes do together.
+    pub fcoll: Vec<fcoll::Offer>,
 }
 
 /// An open file.
@@ -31,7 +32,7 @@ pub struct Ompio {
     /// How it was opened.
     pub amode: Amode,
     /// The descriptor.
-    pub file: File,
+    pub file: Arc<File>,
     /// Who does what.
     pub parts: Parts,
     /// Whether accesses are atomic.
@@ -57,13 +58,14 @@ pub struct State {
 impl Ompio {
     /// A file that all processes have open.
     pub fn new(comm: Arc<Communicator>, file: File, arguments: FileArguments<'_>, parts: Parts) -> Result<Ompio> {
-        let state = State { view: Arc::new(View::whole()), pointer: 0, hints: arguments.hints };
+        let hints = fcoll::known(&parts.fcoll, arguments.hints);
+        let state = State { view: Arc::new(View::whole()), pointer: 0, hints };
         let shared = sharedfp::make(&comm, arguments.path)?;
         let opened = Ompio {
             comm,
             path: arguments.path.into(),
             amode: arguments.amode,
-            file,
+            file: Arc::new(file),
             parts,
             atomic: AtomicBool::new(false),
             alone: ConditionalLock::new(()),
@@ -75,10 +77,24 @@ impl Ompio {
             false => 0,
         };
         opened.state.lock().pointer = end as i64;
+        opened.tell_style(&FileHints::default());
         if let Some(shared) = opened.shared.as_ref().filter(|_| end > 0) {
             as_first(&opened.comm, || shared.set(end))?;
         }
         Ok(opened)
+    }
+
+    /// The hints in force, with what is understood of an info object.
+    pub fn updated(&self, info: &Info) -> FileHints {
+        fcoll::known(&self.parts.fcoll, self.state.lock().hints.updated(info))
+    }
+
+    /// Tells the system how the file is accessed, if hints say it and those before did not.
+    pub fn tell_style(&self, before: &FileHints) {
+        let hints = self.state.lock().hints;
+        if let Some(style) = hints.access_style.filter(|style| before.access_style != Some(*style)) {
+            self.parts.fs.expect(&self.file, style);
+        }
     }
 
     /// The shared file pointer.

@@ -6,7 +6,7 @@ use alloc::format;
 use alloc::sync::Arc;
 use ompi_core::error::{Class, Fault, Result};
 use ompi_core::file::{FileCall, FileHints, Outcome, View, agree, agree_call, agree_on, as_first, same};
-use ompi_core::framework::io::{FileAccess, Module, NewView, Whence};
+use ompi_core::framework::io::{Begun, FileAccess, Module, NewView, Whence};
 use ompi_core::info::Info;
 use opal_core::sync::Ordering;
 
@@ -50,9 +50,10 @@ impl Module for Ompio {
     }
 
     fn set_hints(&self, info: Result<Arc<Info>>) -> Result<()> {
-        let hints = info.map(|info| self.hints().updated(&info));
+        let hints = info.map(|info| self.updated(&info));
         let hints = agree_on(&self.comm, FileCall::SetInfo, hints, "info", FileHints::fingerprint)?;
-        self.state.lock().hints = hints;
+        let before = core::mem::replace(&mut self.state.lock().hints, hints);
+        self.tell_style(&before);
         Ok(())
     }
 
@@ -63,7 +64,7 @@ impl Module for Ompio {
     fn set_view(&self, new: Result<NewView>) -> Result<()> {
         let checked = new.and_then(|mut new| {
             new.view.check(self.amode.writes())?;
-            let hints = new.info.as_ref().map_or_else(|| self.hints(), |info| self.hints().updated(info));
+            let hints = new.info.as_ref().map_or_else(|| self.hints(), |info| self.updated(info));
             Ok((new, hints))
         });
         // The extent of the etype must be the same on all processes (MPI 5.0 §14.3), and hints that all need alike.
@@ -85,7 +86,8 @@ impl Module for Ompio {
             };
             view.displacement = agree(&self.comm, place())?;
         }
-        *self.state.lock() = State { view: Arc::new(view), pointer: 0, hints };
+        let before = core::mem::replace(&mut *self.state.lock(), State { view: Arc::new(view), pointer: 0, hints });
+        self.tell_style(&before.hints);
         // Nobody uses the old view any more, and none the new one before the shared file pointer is at its beginning.
         match &self.shared {
             Some(shared) => as_first(&self.comm, || shared.set(0)),
@@ -107,6 +109,11 @@ impl Module for Ompio {
     unsafe fn access(&self, access: &FileAccess<'_>) -> Outcome {
         // SAFETY: the caller's promise.
         unsafe { self.alone(access) }
+    }
+
+    unsafe fn start(&self, access: &FileAccess<'_>) -> Begun {
+        // SAFETY: the caller's promise.
+        unsafe { self.alone_begun(access) }
     }
 
     unsafe fn access_all(&self, call: FileCall, access: Result<FileAccess<'_>>) -> Outcome {

@@ -1,7 +1,6 @@
 //! Registration.
 
 use crate::module::TemplateModule;
-use ompi_core::file::FileHints;
 use ompi_core::framework::fcoll;
 use opal_core::mca::{self, Declined};
 
@@ -19,9 +18,9 @@ impl mca::Component for Component {
 }
 
 impl fcoll::Component for Component {
-    fn query(&self, _processes: usize, _hints: &FileHints) -> Result<(i32, &'static dyn fcoll::Module), Declined> {
-        // 2. The highest one that accepts is used: fcoll/individual has 10. All processes must answer alike.
-        Ok((PRIORITY, &TemplateModule))
+    fn query(&self, _processes: usize) -> Result<&'static dyn fcoll::Module, Declined> {
+        // 2. Decline files of so many processes where it can do nothing for them. All processes must answer alike.
+        Ok(&TemplateModule)
     }
 }
 
@@ -31,5 +30,4 @@ opal_core::component! {
     in ompi_core::framework::fcoll, name "template", params &[]
 }
 
-const PRIORITY: i32 = 5;
 const NOT_WRITTEN: &str = "it is not written yet: src/component.rs of its crate says where to begin";

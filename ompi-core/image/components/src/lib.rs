@@ -45,6 +45,10 @@ opal_core::image![
     ess_singleton,
     #[cfg(feature = "fbtl-posix")]
     fbtl_posix,
+    #[cfg(feature = "fbtl-uring")]
+    fbtl_uring,
+    #[cfg(feature = "fcoll-dynamic")]
+    fcoll_dynamic,
     #[cfg(feature = "fcoll-individual")]
     fcoll_individual,
     #[cfg(feature = "fcoll-two_phase")]

@@ -40,6 +40,21 @@ pub const ROWS: &[Row] = &[
         title: "MPI_File_read_at, pieces of 64 bytes with gaps",
         ..file(&["--strided", "--read"], &[K64])
     },
+    Row {
+        name: "file-write-strided-unique",
+        title: "MPI_File_write_at, pieces of 64 bytes with gaps, MPI_MODE_UNIQUE_OPEN",
+        ..file(&["--strided", "--unique"], &[K64])
+    },
+    Row {
+        name: "file-write-clustered",
+        title: "MPI_File_write_at_all, pieces of 512 bytes in turn in two places",
+        ..file(&["--clustered"], LONG)
+    },
+    Row {
+        name: "file-write-nonblocking",
+        title: "MPI_File_iwrite_at, four at a time",
+        ..file(&["--nonblocking"], LONG)
+    },
     Row { name: "file-write-small", title: "MPI_File_write_at, one call", ..file(&["--small"], &[64, 4096]) },
     Row { name: "file-write-shared", title: "MPI_File_write_shared, one call", ..file(&["--shared"], &[64]) },
     Row { name: "file-open", title: "MPI_File_open and MPI_File_close", ..file(&["--open"], &[1]) },

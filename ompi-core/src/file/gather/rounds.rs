@@ -4,25 +4,30 @@
 //! behind them (writing). When reading, another message goes back: how much of it was there, and that. What a process wants of
 //! its own window goes straight between the user's memory and the window.
 
-use crate::plan::Domains;
-use crate::raw::{self, UserData, alltoallv};
-use crate::runs::{RUN_BYTES, Run, merge};
-use crate::survey::{Cell, list, survey};
+use super::super::agree::{agree, exchange};
+use super::super::failure::failure;
+use super::super::place::Outcome;
+use super::extent::PAGE;
+use super::raw::{self, UserData, alltoallv};
+use super::runs::{Cursor, RUN_BYTES, WindowRun, merge};
+use super::survey::{Cell, list, survey};
+use super::windows::Windows;
+use crate::errhandler;
+use crate::error::{Class, Fault, Result};
+use crate::framework::fbtl::AccessKind;
+use crate::framework::fcoll::{FRAMEWORK, Job};
 use alloc::format;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
-use ompi_core::error::{Class, Fault, Result};
-use ompi_core::file::{Outcome, agree, exchange, failure};
-use ompi_core::framework::fbtl::AccessKind;
-use ompi_core::framework::fcoll::Job;
 use opal_core::sync::ConditionalLock;
 use opal_core::sys::Errno;
+use opal_core::verbose;
 
 /// An access under way.
-pub struct Rounds<'a> {
+pub struct Rounds<'a, W> {
     job: &'a Job<'a>,
-    domains: Domains,
+    windows: W,
     data: UserData,
     // What this process wants of each window, and what each process wants of this one's: those of a process lie together.
     wanted: Vec<Cell>,
@@ -37,39 +42,94 @@ pub struct Rounds<'a> {
 /// All memory that the rounds need.
 #[derive(Default)]
 struct Memory {
-    window: Vec<u8>,
+    // What is gathered of this process's window.
+    buffer: Vec<u8>,
     out: Vec<u8>,
     came: Vec<u8>,
     // Of this process's window: what all want, by rank, and the same as one list.
-    runs: Vec<Run>,
-    merged: Vec<Run>,
+    runs: Vec<WindowRun>,
+    merged: Vec<WindowRun>,
 }
 
-impl<'a> Rounds<'a> {
-    /// Does all of this access.
-    pub fn run(job: &'a Job<'a>, domains: Domains, data: UserData) -> Outcome {
-        let prepared = Rounds::prepare(job, domains, data);
+/// How long all of that is.
+#[derive(Clone, Copy)]
+struct Lengths {
+    buffer: usize,
+    out: usize,
+    came: usize,
+    runs: usize,
+    merged: usize,
+}
+
+impl Lengths {
+    fn bytes(&self) -> u64 {
+        let runs = (self.runs + self.merged) * size_of::<WindowRun>();
+        (self.buffer + self.out + self.came + runs) as u64
+    }
+}
+
+impl<'a, W: Windows> Rounds<'a, W> {
+    /// Does all of an access; `divide` makes windows with about so many bytes, the same on all processes.
+    pub fn run(job: &'a Job<'a>, data: UserData, limit: u64, divide: impl FnMut(u64) -> Result<W>) -> Outcome {
+        let prepared = Rounds::prepare(job, data, limit, divide);
         prepared.and_then(Rounds::all).unwrap_or_else(Outcome::from)
     }
 
-    /// All tell each other what they want of all windows, and then take the memory for it, or none does.
-    fn prepare(job: &'a Job<'a>, domains: Domains, data: UserData) -> Result<Rounds<'a>> {
-        let (processes, rounds) = (job.comm.size(), domains.rounds() as usize);
-        let wanted = agree(job.comm, survey(&job.target, data.bytes(), &domains, processes))?;
-        let words: Vec<u64> = wanted.iter().map(Cell::word).collect();
-        let mut theirs = vec![0; words.len()];
-        alltoallv(job.comm, &words, &vec![rounds; processes], &mut theirs, &vec![rounds; processes])?;
-        let asked: Vec<Cell> = theirs.into_iter().map(Cell::of_word).collect();
-        let short = data.bytes();
-        let mut all = Rounds { job, domains, data, wanted, asked, memory: Memory::default(), failed: None, short };
-        let memory = all.reserve();
-        all.memory = agree(job.comm, memory)?;
-        Ok(all)
+    /// All tell each other what they want of all windows, and then take the memory for it, or none does. Windows for which anybody
+    /// would need more than the limit are made shorter.
+    fn prepare(
+        job: &'a Job<'a>,
+        data: UserData,
+        limit: u64,
+        mut divide: impl FnMut(u64) -> Result<W>,
+    ) -> Result<Rounds<'a, W>> {
+        let (processes, short) = (job.comm.size(), data.bytes());
+        let mut bytes = (limit / BUFFERS / PAGE * PAGE).max(PAGE);
+        let windows = divide(bytes)?;
+        let (wanted, asked) = (Vec::new(), Vec::new());
+        let memory = Memory::default();
+        let mut all = Rounds { job, windows, data, wanted, asked, memory, failed: None, short };
+        loop {
+            let rounds = all.windows.rounds();
+            all.wanted = agree(job.comm, survey(&job.target, short, &all.windows, processes))?;
+            let words: Vec<u64> = all.wanted.iter().map(Cell::word).collect();
+            let mut theirs = vec![0; words.len()];
+            alltoallv(job.comm, &words, &vec![rounds; processes], &mut theirs, &vec![rounds; processes])?;
+            all.asked = theirs.into_iter().map(Cell::of_word).collect();
+            let lengths = all.lengths();
+            let fits = lengths.bytes() <= limit || bytes == PAGE;
+            let reserved = if fits { Memory::reserve(&lengths).map(Some) } else { Ok(None) };
+            let code = reserved.as_ref().map_or_else(Fault::get, |_| 0) as u32;
+            let told = exchange(job.comm, [lengths.bytes(), u64::from(code)])?;
+            let most = told.iter().map(|[bytes, _]| *bytes).max().unwrap_or(0);
+            if most > limit && bytes > PAGE {
+                if let Ok(Some(memory)) = reserved {
+                    memory.keep();
+                }
+                let shorter = (u128::from(bytes) * u128::from(limit) / u128::from(most)) as u64 / PAGE * PAGE;
+                bytes = shorter.clamp(PAGE, bytes - PAGE);
+                all.windows = divide(bytes)?;
+                continue;
+            }
+            all.memory = reserved?.unwrap_or_default();
+            if let Some((rank, [_, code])) = told.iter().enumerate().find(|(_, [_, code])| *code != 0) {
+                let code = *code as u32 as i32;
+                let why = format!("rank {rank} of the file failed with {}", errhandler::error_string(code));
+                return Err(Fault::code(code).because(why));
+            }
+            let memory = lengths.bytes();
+            verbose!(
+                FRAMEWORK,
+                20,
+                "{rounds} rounds with about {bytes} bytes each; memory of this process: {memory} bytes"
+            );
+            return Ok(all);
+        }
     }
 
-    fn reserve(&self) -> Result<Memory> {
+    fn lengths(&self) -> Lengths {
         let (mut out, mut came, mut runs) = (0, 0, 0);
-        for round in 0..self.domains.rounds() as usize {
+        for round in 0..self.windows.rounds() {
             let (wanted, asked) = (self.each(&self.wanted, round), self.each(&self.asked, round));
             let sum = |cells: &[Cell], length: fn(&Cell) -> usize| self.others(cells, length).iter().sum::<usize>();
             out = out.max(sum(&wanted, self.request())).max(sum(&asked, reply));
@@ -77,26 +137,28 @@ impl<'a> Rounds<'a> {
             runs = runs.max(asked.iter().map(|cell| cell.runs).sum());
             runs = wanted.iter().map(|cell| cell.runs).fold(runs, usize::max);
         }
-        let reads = self.job.direction == AccessKind::Read;
-        let merged = if reads { runs.min(self.domains.window_bytes() / GAP + 1) } else { runs };
-        let mut memory = KEPT.lock().take().unwrap_or_default();
-        fit(&mut memory.window, self.domains.window_bytes())?;
-        fit(&mut memory.out, out)?;
-        fit(&mut memory.came, came)?;
-        Ok(Memory { runs: room(runs)?, merged: room(merged)?, ..memory })
+        let windows = (0..self.windows.rounds()).map(|round| self.window(round));
+        let longest = windows.map(|window| window.end - window.start).max().unwrap_or(0);
+        let buffer = usize::try_from(longest).unwrap_or(usize::MAX).min(self.windows.most_bytes());
+        Lengths { buffer, out, came, runs, merged: runs }
     }
 
     fn all(mut self) -> Result<Outcome> {
-        for round in 0..self.domains.rounds() {
+        for round in 0..self.windows.rounds() {
             // Only a process that is lost ends it early.
             self.round(round)?;
         }
         self.end()
     }
 
+    /// This process's window of a round.
+    fn window(&self, round: usize) -> Range<u64> {
+        self.windows.window(self.job.comm.rank as usize, round)
+    }
+
     /// The cells of one round, by rank.
     fn each(&self, cells: &[Cell], round: usize) -> Vec<Cell> {
-        cells.iter().skip(round).step_by(self.domains.rounds() as usize).copied().collect()
+        cells.iter().skip(round).step_by(self.windows.rounds()).copied().collect()
     }
 
     /// Lengths of messages with other processes, by rank.
@@ -117,15 +179,15 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    fn round(&mut self, round: u64) -> Result<()> {
+    fn round(&mut self, round: usize) -> Result<()> {
         let me = self.job.comm.rank as usize;
-        let (wanted, asked) = (self.each(&self.wanted, round as usize), self.each(&self.asked, round as usize));
-        let window = self.domains.window(me, round);
+        let (wanted, asked) = (self.each(&self.wanted, round), self.each(&self.asked, round));
+        let window = self.window(round);
         let (out, came) = (self.others(&wanted, self.request()), self.others(&asked, self.request()));
         self.ask(&wanted, round);
         let Memory { out: sent, came: received, .. } = &mut self.memory;
         alltoallv(self.job.comm, sent, &out, received, &came)?;
-        self.hear(&asked, &wanted[me], window.start)?;
+        self.hear(&asked, &wanted[me], &window)?;
         match self.job.direction {
             AccessKind::Write => self.write(&window, &asked, &wanted[me]),
             AccessKind::Read => {
@@ -139,14 +201,14 @@ impl<'a> Rounds<'a> {
     }
 
     /// Puts the messages for the other processes together.
-    fn ask(&mut self, wanted: &[Cell], round: u64) {
+    fn ask(&mut self, wanted: &[Cell], round: usize) {
         let mut rest = &mut self.memory.out[..];
         for (rank, cell) in wanted.iter().enumerate() {
             if rank == self.job.comm.rank as usize || cell.bytes == 0 {
                 continue;
             }
             self.memory.runs.clear();
-            list(&self.job.target, cell, self.domains.window(rank, round).start, &mut self.memory.runs);
+            list(&self.job.target, cell, self.windows.window(rank, round).start, &mut self.memory.runs);
             let (words, behind) = rest.split_at_mut(cell.runs * RUN_BYTES);
             for (word, run) in words.chunks_exact_mut(RUN_BYTES).zip(&self.memory.runs) {
                 word.copy_from_slice(&run.word());
@@ -161,53 +223,66 @@ impl<'a> Rounds<'a> {
     }
 
     /// Lists what all want of this process's window, by rank and as one.
-    fn hear(&mut self, asked: &[Cell], own: &Cell, window: u64) -> Result<()> {
+    fn hear(&mut self, asked: &[Cell], own: &Cell, window: &Range<u64>) -> Result<()> {
         let request = self.request();
-        let Memory { window: bytes, came, runs, merged, .. } = &mut self.memory;
+        let Memory { buffer, came, runs, merged, .. } = &mut self.memory;
         runs.clear();
         let mut rest = &came[..];
         for (rank, cell) in asked.iter().enumerate() {
             if rank == self.job.comm.rank as usize {
-                list(&self.job.target, own, window, runs);
+                list(&self.job.target, own, window.start, runs);
             } else if cell.bytes > 0 {
                 let words = &rest[..cell.runs * RUN_BYTES];
                 let first = runs.len();
-                runs.extend(words.chunks_exact(RUN_BYTES).map(Run::of_word));
+                runs.extend(words.chunks_exact(RUN_BYTES).map(WindowRun::of_word));
                 if runs[first..].iter().map(|run| run.bytes as usize).sum::<usize>() != cell.bytes {
                     return Err(impossible());
                 }
                 rest = &rest[request(cell)..];
             }
         }
-        let mut lists: Vec<&[Run]> = Vec::with_capacity(asked.len());
+        let mut lists: Vec<&[WindowRun]> = Vec::with_capacity(asked.len());
         let mut left = &runs[..];
         for cell in asked {
             let (list, behind) = left.split_at_checked(cell.runs).ok_or_else(impossible)?;
             lists.push(list);
             left = behind;
         }
-        let gap = if self.job.direction == AccessKind::Read { GAP } else { 0 };
-        merge(&mut lists, gap, bytes.len(), merged).ok_or_else(impossible)
+        let length = window.end - window.start;
+        if self.job.direction == AccessKind::Read {
+            let joined = merge(&mut lists.clone(), GAP, length, merged).ok_or_else(impossible)?;
+            if joined <= buffer.len() {
+                return Ok(());
+            }
+        }
+        let bytes = merge(&mut lists, 0, length, merged).ok_or_else(impossible)?;
+        if bytes > buffer.len() { Err(impossible()) } else { Ok(()) }
     }
 
     /// Writes a window. Where processes write the same bytes the highest rank's stay.
     fn write(&mut self, window: &Range<u64>, asked: &[Cell], own: &Cell) -> Result<()> {
-        let (mut came, mut first) = (0, 0);
+        let (mut at, mut first) = (0, 0);
+        let Memory { buffer, came, runs, merged, .. } = &mut self.memory;
         for (rank, cell) in asked.iter().enumerate() {
             let list = first..first + cell.runs;
             first = list.end;
+            let mut cursor = Cursor::default();
+            let mut place = |run: &WindowRun| {
+                let begin = cursor.place(merged, *run);
+                begin..begin + run.bytes as usize
+            };
             if rank == self.job.comm.rank as usize {
                 self.data.seek(own.position);
-                for run in &self.memory.runs[list] {
-                    self.data.pack_next(&mut self.memory.window[run.offset as usize..run.end()]);
+                for run in &runs[list] {
+                    self.data.pack_next(&mut buffer[place(run)]);
                 }
             } else if cell.bytes > 0 {
-                came += cell.runs * RUN_BYTES;
-                for run in &self.memory.runs[list] {
-                    let bytes = run.bytes as usize;
-                    self.memory.window[run.offset as usize..run.end()]
-                        .copy_from_slice(&self.memory.came[came..came + bytes]);
-                    came += bytes;
+                at += cell.runs * RUN_BYTES;
+                for run in &runs[list] {
+                    let to = place(run);
+                    let bytes = to.len();
+                    buffer[to].copy_from_slice(&came[at..at + bytes]);
+                    at += bytes;
                 }
             }
         }
@@ -218,55 +293,60 @@ impl<'a> Rounds<'a> {
     /// Reads a window, and puts together what each of the others gets of it. This process's own part goes to its memory.
     fn read(&mut self, window: &Range<u64>, asked: &[Cell], own: &Cell) -> Result<()> {
         let end = self.transfer(window);
-        let (mut at, mut first) = (0, 0);
+        let (mut at, mut first, mut own_moved) = (0, 0, 0);
+        let Memory { buffer, out, runs, merged, .. } = &mut self.memory;
         for (rank, cell) in asked.iter().enumerate() {
             let list = first..first + cell.runs;
             first = list.end;
-            let there = |run: &Run| run.offset as usize..run.end().min(end).max(run.offset as usize);
+            let mut cursor = Cursor::default();
+            // What was read of it, in the buffer.
+            let mut there = |run: &WindowRun| {
+                let begin = cursor.place(merged, *run);
+                begin..(begin + run.bytes as usize).min(end).max(begin)
+            };
             if rank == self.job.comm.rank as usize {
                 self.data.seek(own.position);
-                let mut moved = 0;
-                for run in &self.memory.runs[list] {
+                for run in &runs[list] {
                     let piece = there(run);
-                    moved += piece.len();
-                    self.data.unpack_next(&self.memory.window[piece]);
-                    if run.end() > end {
+                    let cut = piece.len() < run.bytes as usize;
+                    own_moved += piece.len();
+                    self.data.unpack_next(&buffer[piece]);
+                    if cut {
                         break;
                     }
                 }
-                self.moved(own, moved);
             } else if cell.bytes > 0 {
                 let mut to = at + LENGTH_BYTES;
-                for run in &self.memory.runs[list] {
-                    let piece = &self.memory.window[there(run)];
-                    self.memory.out[to..to + piece.len()].copy_from_slice(piece);
+                for run in &runs[list] {
+                    let piece = &buffer[there(run)];
+                    out[to..to + piece.len()].copy_from_slice(piece);
                     to += piece.len();
                 }
                 let moved = (to - at - LENGTH_BYTES) as u64;
-                self.memory.out[at..at + LENGTH_BYTES].copy_from_slice(&moved.to_ne_bytes());
+                out[at..at + LENGTH_BYTES].copy_from_slice(&moved.to_ne_bytes());
                 at += reply(cell);
             }
         }
+        self.moved(own, own_moved);
         Ok(())
     }
 
-    /// Moves the merged runs between file and window. Returns the end of what was moved, within the window.
+    /// Moves the merged runs between file and buffer. Returns how many bytes of the buffer were moved.
     fn transfer(&mut self, window: &Range<u64>) -> usize {
-        let Memory { window: bytes, merged, .. } = &mut self.memory;
-        let moved = raw::transfer(&self.job.target, bytes, window.start, merged, self.job.direction);
-        let mut left = moved.bytes;
-        let cut = merged.iter().find(|run| {
-            let is_cut = left < run.bytes as usize;
-            left -= if is_cut { 0 } else { run.bytes as usize };
-            is_cut
-        });
-        let end = cut.map_or(bytes.len(), |run| run.offset as usize + left);
+        let Memory { buffer, merged, .. } = &mut self.memory;
+        let moved = raw::transfer(&self.job.target, buffer, window.start, merged, self.job.direction);
         if let Some(errno) = moved.failed {
-            let offset = window.start + end as u64;
+            let mut left = moved.bytes;
+            let cut = merged.iter().find(|run| {
+                let is_cut = left < run.bytes as usize;
+                left -= if is_cut { 0 } else { run.bytes as usize };
+                is_cut
+            });
+            let offset = cut.map_or(window.end, |run| window.start + u64::from(run.offset) + left as u64);
             let earlier = self.failed.is_some_and(|(first, _)| first <= offset);
             self.failed = if earlier { self.failed } else { Some((offset, errno)) };
         }
-        end
+        moved.bytes
     }
 
     /// Takes over what the others have read.
@@ -293,10 +373,7 @@ impl<'a> Rounds<'a> {
 
     /// All learn what failed anywhere.
     fn end(mut self) -> Result<Outcome> {
-        let memory = core::mem::take(&mut self.memory);
-        if [&memory.window, &memory.out, &memory.came].map(Vec::capacity).iter().sum::<usize>() <= KEPT_BYTES {
-            *KEPT.lock() = Some(Memory { runs: Vec::new(), merged: Vec::new(), ..memory });
-        }
+        core::mem::take(&mut self.memory).keep();
         let (offset, errno) = self.failed.map_or((u64::MAX, 0), |(offset, errno)| (offset, errno.0));
         let all = exchange(self.job.comm, [offset, errno as u64])?;
         let first = all.iter().enumerate().filter(|(_, [_, errno])| *errno != 0).min_by_key(|(_, [offset, _])| *offset);
@@ -313,6 +390,23 @@ impl<'a> Rounds<'a> {
         let before = target.view.bytes_within(*offset).saturating_sub(target.position);
         let bytes = (self.short as u64).min(before);
         Ok(Outcome { bytes, ended: Err(failure(errno, target.path, &why)) })
+    }
+}
+
+impl Memory {
+    fn reserve(lengths: &Lengths) -> Result<Memory> {
+        let mut memory = KEPT.lock().take().unwrap_or_default();
+        fit(&mut memory.buffer, lengths.buffer)?;
+        fit(&mut memory.out, lengths.out)?;
+        fit(&mut memory.came, lengths.came)?;
+        Ok(Memory { runs: room(lengths.runs)?, merged: room(lengths.merged)?, ..memory })
+    }
+
+    /// For the next access.
+    fn keep(self) {
+        if [&self.buffer, &self.out, &self.came].map(Vec::capacity).iter().sum::<usize>() <= KEPT_BYTES {
+            *KEPT.lock() = Some(Memory { runs: Vec::new(), merged: Vec::new(), ..self });
+        }
     }
 }
 
@@ -349,6 +443,8 @@ fn impossible() -> Fault {
 static KEPT: ConditionalLock<Option<Memory>> = ConditionalLock::new(None);
 /// More is given back.
 const KEPT_BYTES: usize = 16 << 20;
+/// Among so many buffers of one length a limit is shared at first: that of the window, and what is sent and received.
+const BUFFERS: u64 = 3;
 /// Of the length before data that was read.
 const LENGTH_BYTES: usize = 8;
 /// Reading over so much that nobody wants costs less than another call of the system.

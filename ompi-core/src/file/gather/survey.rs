@@ -1,10 +1,10 @@
 //! What one process wants of every window, found in one pass over its places.
 
-use crate::plan::Domains;
-use crate::runs::Run;
+use super::super::place::FilePlace;
+use super::runs::{self, WindowRun};
+use super::windows::Windows;
+use crate::error::{Class, Result};
 use alloc::vec::Vec;
-use ompi_core::error::{Class, Result};
-use ompi_core::file::FilePlace;
 
 /// What a process wants of one window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,13 +29,13 @@ impl Cell {
     }
 }
 
-/// The cells of all windows: those of the first process's domain, round by round, then those of the next one.
-pub fn survey(target: &FilePlace<'_>, bytes: usize, domains: &Domains, processes: usize) -> Result<Vec<Cell>> {
-    let rounds = domains.rounds() as usize;
+/// The cells of all windows: those of the first process, round by round, then those of the next one.
+pub fn survey(target: &FilePlace<'_>, bytes: usize, windows: &dyn Windows, processes: usize) -> Result<Vec<Cell>> {
+    let rounds = windows.rounds();
     let mut cells: Vec<Cell> = Vec::new();
     cells.try_reserve_exact(rounds * processes).map_err(|_| Class::NoMem)?;
     cells.resize(rounds * processes, Cell::default());
-    let window = |index: usize| domains.window(index / rounds, (index % rounds) as u64);
+    let window = |index: usize| windows.window(index / rounds, index % rounds);
     let (mut index, mut here, mut end, mut done) = (0, window(0), 0, 0);
     target.view.places(target.position, bytes, &mut |offset, bytes| {
         let (mut from, until) = (offset, offset + bytes as u64);
@@ -63,10 +63,10 @@ pub fn survey(target: &FilePlace<'_>, bytes: usize, domains: &Domains, processes
 }
 
 /// Adds the runs of one cell to a list, counted from the beginning of its window.
-pub fn list(target: &FilePlace<'_>, cell: &Cell, window: u64, runs: &mut Vec<Run>) {
-    let first = runs.len();
+pub fn list(target: &FilePlace<'_>, cell: &Cell, window: u64, list: &mut Vec<WindowRun>) {
+    let first = list.len();
     target.view.places(target.position + cell.position as u64, cell.bytes, &mut |offset, bytes| {
-        crate::runs::push(runs, first, Run { offset: (offset - window) as u32, bytes: bytes as u32 });
+        runs::push(list, first, WindowRun { offset: (offset - window) as u32, bytes: bytes as u32 });
         true
     });
 }

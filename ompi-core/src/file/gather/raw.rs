@@ -1,16 +1,15 @@
 //! The user's data, and collective operations on vectors.
 #![allow(unsafe_code)]
 
-use crate::runs::Run;
+use super::super::place::FilePlace;
+use super::runs::WindowRun;
+use crate::comm::Communicator;
+use crate::data::{Blocks, Counts, Data, Source};
+use crate::error::{Class, Result};
+use crate::framework::coll::Call;
+use crate::framework::fbtl::{AccessKind, Moved, Piece};
+use crate::{datatype, executor, op};
 use alloc::vec::Vec;
-use ompi_core::comm::Communicator;
-use ompi_core::data::{Blocks, Counts, Data};
-use ompi_core::datatype;
-use ompi_core::error::{Class, Result};
-use ompi_core::executor;
-use ompi_core::file::FilePlace;
-use ompi_core::framework::coll::Call;
-use ompi_core::framework::fbtl::{AccessKind, Moved, Piece};
 use opal_core::datatype::Convertor;
 
 /// The user's data, as bytes without gaps.
@@ -64,18 +63,24 @@ impl UserData {
     }
 }
 
-/// Moves runs between a file and a window of it that begins at byte `base`.
-pub fn transfer(target: &FilePlace<'_>, window: &mut [u8], base: u64, runs: &[Run], direction: AccessKind) -> Moved {
-    let at = window.as_mut_ptr();
-    let piece = |run: &Run| {
-        assert!(run.end() <= window.len());
-        let offset = run.offset as usize;
-        Piece { offset: base + offset as u64, at: at.wrapping_add(offset), bytes: run.bytes as usize }
-    };
+/// Moves runs between a window of a file that begins at byte `base` and a buffer, in which they lie one behind the other.
+pub fn transfer(
+    target: &FilePlace<'_>,
+    buffer: &mut [u8],
+    base: u64,
+    runs: &[WindowRun],
+    direction: AccessKind,
+) -> Moved {
     let mut all = Moved { bytes: 0, failed: None };
+    let mut rest = buffer;
     for runs in runs.chunks(PIECES) {
-        let pieces: Vec<Piece> = runs.iter().map(piece).collect();
-        // SAFETY: each piece lies in the window, by the assertion.
+        let mut pieces = Vec::with_capacity(runs.len());
+        for run in runs {
+            let (piece, behind) = rest.split_at_mut(run.bytes as usize);
+            pieces.push(Piece { offset: base + u64::from(run.offset), at: piece.as_mut_ptr(), bytes: piece.len() });
+            rest = behind;
+        }
+        // SAFETY: each piece is a part of the buffer.
         let moved = unsafe { target.transfer(&pieces, direction) };
         all = Moved { bytes: all.bytes + moved.bytes, failed: moved.failed };
         if moved.bytes < runs.iter().map(|run| run.bytes as usize).sum() {
@@ -110,6 +115,15 @@ pub fn alltoallv<T: Plain>(
     let into = from.blocks(theirs.as_mut_ptr().cast(), &byte);
     // SAFETY: both slices have the bytes of their blocks, by the assertion; a plain type takes any.
     unsafe { executor::run(comm, &Call::Alltoallv(Some(&out), &into)) }
+}
+
+/// The sums of words over all processes, in their place.
+pub fn sum_words(comm: &Communicator, words: &mut [u64]) -> Result<()> {
+    let word = datatype::get(datatype::UINT64).ok_or(Class::Type)?;
+    let sum = op::borrow(op::SUM).ok_or(Class::Op)?;
+    let data = Data { at: words.as_mut_ptr().cast(), count: words.len(), datatype: &word };
+    // SAFETY: so many words, which outlive the call.
+    unsafe { executor::run(comm, &Call::Allreduce(Source::InPlace, &data, sum)) }
 }
 
 /// Counts and displacements in bytes.

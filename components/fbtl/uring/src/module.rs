@@ -1,0 +1,33 @@
+//! What framework fbtl calls.
+#![allow(unsafe_code)] // the unsafe methods of the framework's trait
+
+use crate::params::MIN_SIZE;
+use crate::raw;
+use alloc::boxed::Box;
+use alloc::sync::Arc;
+use ompi_core::file::transfer_at_once;
+use ompi_core::framework::fbtl::{AccessKind, Module, Moved, OngoingTransfer, Piece};
+use opal_core::sys::File;
+
+/// io_uring for what need not be done at once.
+pub struct Uring;
+
+impl Module for Uring {
+    unsafe fn transfer(&self, file: &File, pieces: &[Piece], direction: AccessKind) -> Moved {
+        // SAFETY: the caller's promise.
+        unsafe { transfer_at_once(file, pieces, direction) }
+    }
+
+    unsafe fn start(
+        &self,
+        file: &Arc<File>,
+        pieces: &[Piece],
+        direction: AccessKind,
+    ) -> Option<Box<dyn OngoingTransfer>> {
+        if pieces.iter().map(|piece| piece.bytes).sum::<usize>() < MIN_SIZE.size().max(1) {
+            return None;
+        }
+        // SAFETY: the caller's promise.
+        unsafe { raw::start(file, pieces, direction) }
+    }
+}

@@ -1,0 +1,181 @@
+//! The queues, and transfers under way.
+#![allow(unsafe_code)]
+
+use alloc::boxed::Box;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use ompi_core::file::TransferCursor;
+use ompi_core::framework::fbtl::{AccessKind, FRAMEWORK, Moved, OngoingTransfer, Piece};
+use opal_core::sync::ConditionalLock;
+use opal_core::sys::{Errno, File, MemoryRun};
+use opal_core::verbose;
+use rustix_uring::squeue::{Entry, Flags};
+use rustix_uring::{IoUring, opcode, types};
+
+/// Whether the system offers io_uring to this process: it looks at that before it looks at the number of entries.
+pub fn offered() -> Result<(), Errno> {
+    match IoUring::new(0).map_err(errno_of) {
+        Ok(_) | Err(Errno::INVAL) => Ok(()),
+        Err(errno) => Err(errno),
+    }
+}
+
+/// Begins a transfer. `None`: the system cannot take it now.
+///
+/// # Safety
+/// The memory of each piece is writable (to read into it) or readable (to write it) until the transfer has ended.
+pub unsafe fn start(file: &Arc<File>, pieces: &[Piece], direction: AccessKind) -> Option<Box<dyn OngoingTransfer>> {
+    let (file, pieces, cursor) = (file.clone(), pieces.to_vec(), TransferCursor::default());
+    let mut transfer = UringTransfer { file, pieces, direction, cursor, runs: Vec::new(), wanted: 0, part: Part::Next };
+    let mut queues = QUEUES.lock();
+    let queues = Queues::made(&mut queues)?;
+    transfer.submit(queues);
+    match transfer.part {
+        Part::Next => None,
+        Part::Submitted(_) => Some(Box::new(transfer)),
+    }
+}
+
+/// One transfer.
+struct UringTransfer {
+    // Stays open as long as the system may be given a part.
+    file: Arc<File>,
+    pieces: Vec<Piece>,
+    direction: AccessKind,
+    cursor: TransferCursor,
+    // Those of the part under way, which the system may read until it has ended.
+    runs: Vec<MemoryRun>,
+    wanted: usize,
+    part: Part,
+}
+
+// SAFETY: the pieces are memory that the caller of `start` has lent until the transfer has ended, to whichever thread moves it on.
+unsafe impl Send for UringTransfer {}
+
+/// Where the next bytes are.
+#[derive(Clone, Copy)]
+enum Part {
+    /// Still to be given to the system.
+    Next,
+    /// The system has them, in this place of the list of results.
+    Submitted(usize),
+}
+
+impl UringTransfer {
+    /// Gives the system the next part, if it takes it now.
+    fn submit(&mut self, queues: &mut Queues) {
+        let Some(place) = queues.results.iter().position(|result| matches!(result, Place::Free)) else { return };
+        let (offset, wanted) = self.cursor.together(&self.pieces, &mut self.runs);
+        let (descriptor, runs) = (types::Fd(self.file.descriptor()), self.runs.as_ptr().cast());
+        let count = self.runs.len() as u32;
+        let entry = match self.direction {
+            AccessKind::Read => opcode::Readv::new(descriptor, runs, count).offset(offset).build(),
+            AccessKind::Write => opcode::Writev::new(descriptor, runs, count).offset(offset).build(),
+        };
+        // Not by this thread: it would copy all of it before it came back.
+        let entry = entry.flags(Flags::ASYNC).user_data(place as u64);
+        // SAFETY: the runs stay as they are until the result is there, and so does the memory, by the promise of `start`.
+        if unsafe { queues.push(&entry) } {
+            queues.results[place] = Place::Submitted;
+            (self.wanted, self.part) = (wanted, Part::Submitted(place));
+        }
+    }
+}
+
+impl OngoingTransfer for UringTransfer {
+    fn poll(&mut self) -> Option<Moved> {
+        let mut queues = QUEUES.lock();
+        let queues = Queues::made(&mut queues)?;
+        queues.reap();
+        if let Part::Submitted(place) = self.part {
+            let Place::Ended(result) = queues.results[place] else { return None };
+            queues.results[place] = Place::Free;
+            self.part = Part::Next;
+            let result = usize::try_from(result).map_err(|_| Errno(-result));
+            // After a signal, or without memory for it now, the same part is given once more.
+            let again = matches!(result, Err(Errno::INTR | AGAIN));
+            let ended = || self.cursor.advance(&self.pieces, self.wanted, result, self.direction);
+            if let Some(moved) = (!again).then(ended).flatten() {
+                return Some(moved);
+            }
+        }
+        self.submit(queues);
+        None
+    }
+}
+
+impl Drop for UringTransfer {
+    fn drop(&mut self) {
+        // Nobody drops what is under way; if somebody does, the system must not find its runs gone.
+        if matches!(self.part, Part::Submitted(_)) {
+            core::mem::forget(core::mem::take(&mut self.runs));
+        }
+    }
+}
+
+/// One io_uring instance, and what it has said.
+struct Queues {
+    ring: IoUring,
+    results: [Place; PLACES],
+}
+
+#[derive(Clone, Copy)]
+enum Place {
+    Free,
+    Submitted,
+    Ended(i32),
+}
+
+impl Queues {
+    /// Made when it is first needed; `None` if that failed.
+    fn made(queues: &mut Option<Result<Queues, Errno>>) -> Option<&mut Queues> {
+        let make = || {
+            let ring = IoUring::new(PLACES as u32).map_err(errno_of);
+            ring.map(|ring| Queues { ring, results: [Place::Free; PLACES] }).inspect_err(|errno| {
+                verbose!(
+                    FRAMEWORK,
+                    1,
+                    "uring: io_uring_setup(2) fails: {errno}; nonblocking accesses are done at once"
+                );
+            })
+        };
+        queues.get_or_insert_with(make).as_mut().ok()
+    }
+
+    /// Gives an entry to the system; whether it was taken.
+    ///
+    /// # Safety
+    /// What the entry names stays as it is until its result is there.
+    unsafe fn push(&mut self, entry: &Entry) -> bool {
+        // SAFETY: the caller's promise.
+        if unsafe { self.ring.submission().push(entry) }.is_err() {
+            return false;
+        }
+        // What the system does not take now lies in the queue, and the next call gives it, too.
+        let _ = self.ring.submit();
+        true
+    }
+
+    /// Takes over what has ended.
+    fn reap(&mut self) {
+        if !self.ring.submission().is_empty() {
+            let _ = self.ring.submit();
+        }
+        for entry in self.ring.completion() {
+            if let Some(place) = self.results.get_mut(entry.user_data_u64() as usize) {
+                *place = Place::Ended(entry.raw_result());
+            }
+        }
+    }
+}
+
+fn errno_of(errno: rustix_uring::Errno) -> Errno {
+    Errno(errno.raw_os_error())
+}
+
+/// EAGAIN.
+const AGAIN: Errno = Errno(11);
+/// Parts that the system may have at a time.
+const PLACES: usize = 64;
+
+static QUEUES: ConditionalLock<Option<Result<Queues, Errno>>> = ConditionalLock::new(None);

@@ -1,0 +1,25 @@
+//! Parameters.
+
+use ompi_core::file::gather::{GatherLimits, PAGE};
+use ompi_core::file::{FileHints, HintChoice};
+use ompi_core::framework::fbtl::AccessKind;
+
+opal_core::params! {
+    /// How much memory a process takes to gather in.
+    pub static BUFFER_SIZE: Size = Int(16777216), "bytes", level 4;
+    /// Pieces of the file that are longer on average are read or written by each process for itself.
+    pub static PIECE_LIMIT: Size = Int(16384), "bytes", level 5;
+}
+
+/// What parameters and a file's hints say. All processes of a job need the same.
+pub fn limits(hints: &FileHints, direction: AccessKind) -> GatherLimits {
+    let limits = GatherLimits {
+        memory: BUFFER_SIZE.size() as u64,
+        piece: PIECE_LIMIT.size() as u64,
+        gatherers: u64::MAX,
+        wish: HintChoice::Automatic,
+        alone: 0,
+        unit: PAGE,
+    };
+    limits.hinted(hints, direction)
+}

@@ -1,0 +1,45 @@
+//! Processes gather what all read or write: the rounds of a collective access, whoever divides the file among them.
+//!
+//! A component of framework fcoll divides the bytes between the first and the last place of an access into *windows*: in each round
+//! one of every process. In a round every process gathers what all write into its window, and writes that in long pieces; or it
+//! reads a window, and gives every process what it wants of it. Rounds are collective operations on the file's communicator, so
+//! that data goes through shared memory within a node.
+//!
+//! | file | subject |
+//! |---|---|
+//! | `extent` | what processes tell each other of an access, and what follows from it |
+//! | `rounds` | the rounds of one access, and the memory for them |
+//! | `survey` | which bytes of each window a process wants |
+//! | `windows` | which part of the file a process gathers in which round |
+//! | `runs` | bytes of a window that lie together |
+//! | `raw` | packing, and the collective operations |
+//!
+//! **Invariant:** gaps between pieces are never written. All memory is taken before the first round, and no more than a limit where
+//! windows can be made short enough for that; where one process has no memory for it none begins.
+
+use super::place::Outcome;
+use crate::error::Result;
+use crate::framework::fcoll::Job;
+
+mod extent;
+mod raw;
+mod rounds;
+mod runs;
+mod survey;
+mod windows;
+
+pub use extent::{AccessExtent, AllExtents, GatherLimits, PAGE};
+pub use raw::sum_words;
+pub use windows::{LONGEST, Windows};
+
+/// Does all of an access, in windows that `divide` makes for so many bytes of each. All processes call it, and with the same limit:
+/// the memory that each of them takes.
+///
+/// # Safety
+/// The data is readable (to write it) or writable (to read into it).
+#[allow(unsafe_code)] // the contract of the framework's trait
+pub unsafe fn gather<W: Windows>(job: &Job<'_>, limit: u64, divide: impl FnMut(u64) -> Result<W>) -> Outcome {
+    // SAFETY: the caller's promise.
+    let data = unsafe { raw::UserData::new(job.data) };
+    rounds::Rounds::run(job, data, limit, divide)
+}
