@@ -31,6 +31,16 @@ mod tmpfile;
 #[cfg(not(ompi_bare))]
 pub use tmpfile::TmpFile;
 
+#[cfg(not(ompi_bare))]
+mod thread;
+#[cfg(not(ompi_bare))]
+pub use thread::Thread;
+
+#[cfg(not(ompi_bare))]
+mod placed_file;
+#[cfg(not(ompi_bare))]
+pub use placed_file::{Mapping, Place, PlacedFile};
+
 mod errno;
 pub use errno::Errno;
 

@@ -1,6 +1,7 @@
 //! The module of one window.
 #![allow(unsafe_code)] // the unsafe method of the framework's trait
 
+use crate::helper;
 use crate::lazy;
 use crate::origin::{self, ask, settle};
 use crate::raw::Buffer;
@@ -19,6 +20,12 @@ use opal_core::{progress, wait};
 pub struct Am {
     /// What progress serves.
     pub service: Arc<Service>,
+}
+
+impl Drop for Am {
+    fn drop(&mut self) {
+        helper::window_ends();
+    }
 }
 
 impl Am {

@@ -1,10 +1,10 @@
 //! Waiting for words that other processes change, and waking those that wait.
 
+use crate::comm::Communicator;
+use crate::error::Result;
+use crate::process;
+use crate::shared_pool::Neighbor;
 use alloc::boxed::Box;
-use ompi_core::comm::Communicator;
-use ompi_core::error::Result;
-use ompi_core::process;
-use ompi_core::shared_pool::Neighbor;
 use opal_core::wait::{self, Backoff};
 
 /// The other processes of a window: how they are woken.

@@ -1,15 +1,16 @@
-//! The two locks of each process's memory: the passive one is a ticket lock ([`crate::ticket`]). The accumulate lock is held for some instructions only, by processes that call nothing meanwhile.
+//! The two locks of each process's memory: the passive one is a ticket lock (`ticket.rs`). The
+//! accumulate lock is held for some instructions or copies by the system only, by processes that call nothing else meanwhile.
 
-use crate::wait::{self, Peers};
-use crate::words::Words;
-use ompi_core::error::Result;
-use ompi_core::framework::osc::Lock;
+use super::peers::{self, Peers};
+use super::words::Words;
+use crate::error::Result;
+use crate::framework::osc::Lock;
 use opal_core::sync::{AtomicU64, Ordering, spin_loop};
 use opal_core::sys;
 
 /// Waits for a passive lock; `peers` may wait for it, too.
 pub fn lock(words: &Words, rank: usize, lock: Lock, peers: &Peers) -> Result<()> {
-    words.lock(rank).lock(lock, |done| wait::until(done), || peers.notify_all())
+    words.lock(rank).lock(lock, |done| peers::until(done), || peers.notify_all())
 }
 
 /// Gives a passive lock back; `peers` may wait for it.
@@ -48,10 +49,10 @@ const TRIES_PER_YIELD: u32 = 64;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::file::PlacedFile;
-    use crate::layout::Layout;
-    use crate::ticket::Ticket;
-    use ompi_core::framework::osc::Part;
+    use crate::framework::osc::Part;
+    use crate::win::node::layout::Layout;
+    use crate::win::node::ticket::Ticket;
+    use opal_core::sys::PlacedFile;
 
     #[test]
     fn readers_share_and_writers_do_not() {
