@@ -31,20 +31,35 @@ pub trait Place {
     /// `to` is writable, and as long.
     unsafe fn read(&self, to: &Data<'_>) -> Result<()>;
 
-    /// Combines it with other data, all of the type `basic`. Nobody else combines meanwhile.
+    /// Combines it with other data, all of the type `basic`; `found` is what was just read of it, if it was. Nobody else combines
+    /// meanwhile.
     ///
     /// # Safety
-    /// `origin` is readable, and as long.
-    unsafe fn combine(&self, origin: &Data<'_>, operation: Operation, basic: &Datatype) -> Result<()> {
+    /// `origin` and `found` are readable, and as long.
+    unsafe fn combine(
+        &self,
+        origin: &Data<'_>,
+        operation: Operation,
+        basic: &Datatype,
+        found: Option<&Data<'_>>,
+    ) -> Result<()> {
         // SAFETY: the caller's promise.
         let input = unsafe { origin.packed()? };
-        let mut old = Vec::new();
-        old.try_reserve_exact(self.bytes()).map_err(|_| no_room(self.bytes()))?;
-        old.resize(self.bytes(), 0u8);
-        let packed = Data { at: old.as_mut_ptr(), count: old.len(), datatype: datatype::byte() };
-        // SAFETY: memory of the library's own, of the same length.
-        unsafe { self.read(&packed)? };
+        let mut old = match found {
+            // SAFETY: as above.
+            Some(found) => unsafe { found.packed()? },
+            None => {
+                let mut old = Vec::new();
+                old.try_reserve_exact(self.bytes()).map_err(|_| no_room(self.bytes()))?;
+                old.resize(self.bytes(), 0u8);
+                let packed = Data { at: old.as_mut_ptr(), count: old.len(), datatype: datatype::byte() };
+                // SAFETY: memory of the library's own, of the same length.
+                unsafe { self.read(&packed)? };
+                old
+            }
+        };
         accumulate::combine_packed(&mut old, operation, basic, &input)?;
+        let packed = Data { at: old.as_mut_ptr(), count: old.len(), datatype: datatype::byte() };
         // SAFETY: as above.
         unsafe { self.write(&packed) }
     }
@@ -82,7 +97,13 @@ impl Place for Mapped<'_> {
         unsafe { data::copy(&self.0, to) }
     }
 
-    unsafe fn combine(&self, origin: &Data<'_>, operation: Operation, basic: &Datatype) -> Result<()> {
+    unsafe fn combine(
+        &self,
+        origin: &Data<'_>,
+        operation: Operation,
+        basic: &Datatype,
+        _found: Option<&Data<'_>>,
+    ) -> Result<()> {
         let bytes = origin.bytes();
         if let Some(at) = origin.contiguous() {
             // SAFETY: as in `write`.
@@ -110,7 +131,7 @@ pub unsafe fn perform(words: &Words, rank: usize, access: &Access<'_>, target: &
             let basic = basic(target.datatype())?;
             let _alone = Combining::begin(words, rank);
             // SAFETY: as above.
-            unsafe { changed(target, origin, *operation, basic) }
+            unsafe { change(target, origin, *operation, basic, None) }
         }
         Access::GetAccumulate(origin, result, operation) => {
             let basic = basic(target.datatype())?;
@@ -118,7 +139,7 @@ pub unsafe fn perform(words: &Words, rank: usize, access: &Access<'_>, target: &
             // SAFETY: as above.
             unsafe { target.read(result)? };
             // SAFETY: as above.
-            unsafe { changed(target, origin, *operation, basic) }
+            unsafe { change(target, origin, *operation, basic, Some(result)) }
         }
         Access::CompareAndSwap { origin, compare, result } => {
             let _alone = Combining::begin(words, rank);
@@ -134,13 +155,19 @@ pub unsafe fn perform(words: &Words, rank: usize, access: &Access<'_>, target: &
 
 /// # Safety
 /// That of [`Place::combine`].
-unsafe fn changed(target: &impl Place, origin: &Data<'_>, operation: Operation, basic: &Datatype) -> Result<()> {
+unsafe fn change(
+    target: &impl Place,
+    origin: &Data<'_>,
+    operation: Operation,
+    basic: &Datatype,
+    found: Option<&Data<'_>>,
+) -> Result<()> {
     match operation {
         Operation::NoOp => Ok(()),
         // SAFETY: the caller's promise.
         Operation::Replace => unsafe { target.write(origin) },
         // SAFETY: as above.
-        _ => unsafe { target.combine(origin, operation, basic) },
+        _ => unsafe { target.combine(origin, operation, basic, found) },
     }
 }
 

@@ -7,8 +7,8 @@ use alloc::vec::Vec;
 
 /// Bytes of one word.
 pub const WORD: usize = 8;
-/// The words of one process that begin each block: lock, accumulate lock, and what it tells of itself.
-const LOCK_WORDS: usize = 7;
+/// The words of one process that begin each block: lock, accumulate lock, what it tells of itself, and who holds the lock.
+const LOCK_WORDS: usize = 8;
 /// Parts that need not follow each other begin on pages, so that each lies in memory near its process.
 pub const PAGE: usize = 4096;
 /// A cache line, or two that are fetched together.
@@ -70,6 +70,11 @@ impl Layout {
         rank * self.block + 4 * WORD
     }
 
+    /// Offset of the word that says who has the passive lock alone.
+    pub fn holder(&self, rank: usize) -> usize {
+        rank * self.block + 7 * WORD
+    }
+
     /// Offset of the count of posts by `target` for `origin`, in the block of the origin, which waits for it.
     pub fn posts(&self, target: usize, origin: usize) -> usize {
         origin * self.block + (LOCK_WORDS + target) * WORD
@@ -95,6 +100,7 @@ mod tests {
                 used.push((layout.lock(rank), 3 * WORD));
                 used.push((layout.accumulate_lock(rank), WORD));
                 used.push((layout.notice(rank), 3 * WORD));
+                used.push((layout.holder(rank), WORD));
                 for other in 0..4 {
                     used.push((layout.posts(other, rank), WORD));
                     used.push((layout.completes(other, rank), WORD));

@@ -5,16 +5,30 @@ use super::peers::{self, Peers};
 use super::words::Words;
 use crate::error::Result;
 use crate::framework::osc::Lock;
+use crate::framework::pml::subject;
 use opal_core::sync::{AtomicU64, Ordering, spin_loop};
 use opal_core::sys;
 
-/// Waits for a passive lock; `peers` may wait for it, too.
-pub fn lock(words: &Words, rank: usize, lock: Lock, peers: &Peers) -> Result<()> {
-    words.lock(rank).lock(lock, |done| peers::until(done), || peers.notify_all())
+/// Waits for a passive lock, for rank `me`; `peers` may wait for it, too.
+pub fn lock(words: &Words, rank: usize, lock: Lock, me: usize, peers: &Peers) -> Result<()> {
+    let holder = words.holder(rank);
+    let subject = || {
+        // Relaxed: for people.
+        let by = (holder.load(Ordering::Relaxed) as usize).checked_sub(1);
+        subject::at_window(subject::LOCK, by.and_then(|by| Some((by, peers.process(by)?))), rank)
+    };
+    words.lock(rank).lock(lock, |done| peers::until(done, subject), || peers.notify_all())?;
+    if lock == Lock::Exclusive {
+        holder.store(me as u64 + 1, Ordering::Relaxed);
+    }
+    Ok(())
 }
 
 /// Gives a passive lock back; `peers` may wait for it.
 pub fn unlock(words: &Words, rank: usize, lock: Lock, peers: &Peers) {
+    if lock == Lock::Exclusive {
+        words.holder(rank).store(0, Ordering::Relaxed);
+    }
     words.lock(rank).unlock(lock, || peers.notify_all());
 }
 
@@ -61,8 +75,8 @@ mod tests {
         let words = Words::new(layout, mapping);
         let peers = Peers::none();
         for _ in 0..3 {
-            lock(&words, 0, Lock::Shared, &peers).unwrap();
-            lock(&words, 0, Lock::Shared, &peers).unwrap();
+            lock(&words, 0, Lock::Shared, 0, &peers).unwrap();
+            lock(&words, 0, Lock::Shared, 0, &peers).unwrap();
             let Ticket { next, may_share, may_own } = words.lock(0);
             let writer = next.load(Ordering::Relaxed);
             assert_ne!(may_own.load(Ordering::Relaxed), writer, "a writer waits for two readers");
@@ -70,7 +84,8 @@ mod tests {
             assert_ne!(may_own.load(Ordering::Relaxed), writer);
             unlock(&words, 0, Lock::Shared, &peers);
             assert_eq!(may_own.load(Ordering::Relaxed), writer);
-            lock(&words, 0, Lock::Exclusive, &peers).unwrap();
+            lock(&words, 0, Lock::Exclusive, 0, &peers).unwrap();
+            assert_eq!(words.holder(0).load(Ordering::Relaxed), 1);
             let other = next.load(Ordering::Relaxed);
             assert_ne!(may_own.load(Ordering::Relaxed), other);
             assert_ne!(may_share.load(Ordering::Relaxed), other);

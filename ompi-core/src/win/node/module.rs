@@ -9,6 +9,7 @@ use crate::comm::Communicator;
 use crate::error::{Class, Result};
 use crate::executor;
 use crate::framework::osc::{Access, Lock, Module, Target};
+use crate::framework::pml::subject;
 use crate::request::{self, Request};
 use alloc::sync::Arc;
 use alloc::vec;
@@ -91,7 +92,12 @@ impl<R: Reach> Module for NodeModule<R> {
         for target in targets.iter().map(|target| *target as usize) {
             let seen = self.known.lock().posts[target];
             // Acquire pairs with the Release in `post`.
-            peers::until(|| self.words.posts(target, self.me).load(Ordering::Acquire) > seen)?;
+            let posted = || self.words.posts(target, self.me).load(Ordering::Acquire) > seen;
+            let subject = || {
+                let process = self.peers.process(target);
+                subject::at_window(subject::POST, process.map(|process| (target, process)), target)
+            };
+            peers::until(posted, subject)?;
             self.known.lock().posts[target] += 1;
         }
         Ok(())
@@ -125,7 +131,7 @@ impl<R: Reach> Module for NodeModule<R> {
     }
 
     fn lock(&self, rank: usize, lock: Lock) -> Result<()> {
-        locks::lock(&self.words, rank, lock, &self.peers)?;
+        locks::lock(&self.words, rank, lock, self.me, &self.peers)?;
         self.known.lock().held[rank] = Some(lock);
         Ok(())
     }

@@ -30,6 +30,11 @@ impl Words {
         Ticket { next, may_share, may_own }
     }
 
+    /// The rank that has it alone, plus 1; 0 if nobody has. For people: it changes beside the lock.
+    pub fn holder(&self, rank: usize) -> &AtomicU64 {
+        self.mapping.word(self.layout.holder(rank))
+    }
+
     /// Not 0 while somebody combines.
     pub fn accumulate_lock(&self, rank: usize) -> &AtomicU64 {
         self.mapping.word(self.layout.accumulate_lock(rank))
