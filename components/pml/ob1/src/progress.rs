@@ -3,10 +3,15 @@
 use crate::peers::endpoint;
 use crate::protocol::smsc;
 use crate::state::{PENDING, STATE, State};
-use opal_core::sync::Ordering;
+use opal_core::sync::{AtomicU32, Ordering};
+
+/// Passes of progress, also those that another thread or a wait made.
+pub static PASSES: AtomicU32 = AtomicU32::new(0);
 
 /// Tries again what waits.
 pub fn progress() -> usize {
+    // Relaxed, and no read-modify-write: one thread makes a pass at a time.
+    PASSES.store(PASSES.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
     // Relaxed: what another thread has just queued is seen by the next pass.
     if PENDING.load(Ordering::Relaxed) == 0 {
         return 0;

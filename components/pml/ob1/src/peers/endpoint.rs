@@ -3,6 +3,7 @@
 use crate::params;
 use crate::peers::history::ProtocolHistory;
 use crate::peers::rail::Rails;
+use crate::protocol::flow_control::Unpolled;
 use crate::requirement;
 use crate::wire;
 use alloc::boxed::Box;
@@ -38,8 +39,8 @@ pub struct Endpoint {
     pub rails: Rails,
     /// Number of messages in its backlog, which later ones must not overtake; and [`XOFF`]. Not 0: the fast path is closed.
     pub queued: AtomicU32,
-    /// Bytes sent eagerly since this process last looked for what the process says, where that comes by messages only.
-    pub unpolled_bytes: AtomicU32,
+    /// What was sent eagerly since this process last looked for what the process says, where that comes by messages only.
+    pub unpolled: Unpolled,
     /// Where the process says XOFF to this one, and this one to it, if they share memory.
     pub xoff_words: Option<XoffWords>,
     /// It is this process.
@@ -78,13 +79,19 @@ impl Endpoint {
     }
 
     /// Whether the process has said XOFF: eager messages to it must not go. Looks at what it says now, where memory is shared.
-    #[inline(never)]
+    #[inline]
     pub fn is_stopped(&self) -> bool {
-        let queued = self.queued.load(Ordering::Relaxed);
-        let Some(words) = &self.xoff_words else { return queued & XOFF != 0 };
+        match &self.xoff_words {
+            None => self.queued.load(Ordering::Relaxed) & XOFF != 0,
+            Some(words) => self.reads_xoff(words),
+        }
+    }
+
+    #[inline(never)]
+    fn reads_xoff(&self, words: &XoffWords) -> bool {
         // Relaxed: the word stands alone.
         let is_stopped = words.received.load(Ordering::Relaxed) != 0;
-        if is_stopped != (queued & XOFF != 0) {
+        if is_stopped != (self.queued.load(Ordering::Relaxed) & XOFF != 0) {
             self.set_xoff(is_stopped);
         }
         is_stopped
@@ -276,7 +283,7 @@ fn connect(process: u32) -> Result<Endpoint> {
         oob_bytes: caps.send_bytes.min(MOST_OOB_BYTES),
         rails: Rails::new(paths),
         queued: AtomicU32::new(0),
-        unpolled_bytes: AtomicU32::new(0),
+        unpolled: Unpolled::default(),
         xoff_words,
         is_self: process::get(process).is_self,
         history: ProtocolHistory::new(),
@@ -312,7 +319,7 @@ impl Endpoint {
             oob_bytes: 4096,
             rails: Rails::none(),
             queued: AtomicU32::new(0),
-            unpolled_bytes: AtomicU32::new(0),
+            unpolled: Unpolled::default(),
             xoff_words: None,
             is_self: false,
             history: ProtocolHistory::new(),

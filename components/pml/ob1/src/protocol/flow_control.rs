@@ -17,6 +17,7 @@ use crate::counters::{RTS_SENT, UNEXPECTED_MEMORY};
 use crate::params::{UNEXPECTED_BYTES, UNEXPECTED_MESSAGES};
 use crate::peers::backlog::{Packet, QueuedSend};
 use crate::peers::endpoint::{self, Endpoint};
+use crate::progress::PASSES;
 use crate::protocol::operation::OperationState;
 use crate::protocol::smsc::rget::PushState;
 use crate::raw::UserBuffer;
@@ -27,20 +28,44 @@ use ompi_core::framework::pml;
 use ompi_core::init;
 use ompi_core::request::Id;
 use opal_core::mem::Untrusted;
-use opal_core::sync::Ordering;
+use opal_core::sync::{AtomicU32, Ordering};
 use opal_core::{progress, verbose_once};
 
-/// After an eager message of so many bytes by a transport that gives no queues away: makes a pass of progress now and
-/// then, for the XOFF and XON of peers.
-#[inline(never)]
-pub fn poll_if_due(endpoint: &Endpoint, bytes: usize) {
-    let unpolled = endpoint.unpolled_bytes.load(Ordering::Relaxed).saturating_add((bytes + MESSAGE_BYTES) as u32);
-    let is_due = unpolled > UNPOLLED_BYTES;
-    // Relaxed, and no read-modify-write: of several threads one count more or less does not matter.
-    endpoint.unpolled_bytes.store(if is_due { 0 } else { unpolled }, Ordering::Relaxed);
-    if is_due {
-        progress::pass();
+/// Eager messages to a process since the last pass of progress.
+#[derive(Debug, Default)]
+pub struct Unpolled {
+    // Of `PASSES`.
+    pass: AtomicU32,
+    bytes: AtomicU32,
+}
+
+impl Unpolled {
+    /// One more. True if a pass is due.
+    #[inline(always)]
+    fn add(&self, bytes: usize) -> bool {
+        // Relaxed, and no read-modify-write: of several threads one message more or less does not matter.
+        let pass = PASSES.load(Ordering::Relaxed);
+        let before = if self.pass.load(Ordering::Relaxed) == pass { self.bytes.load(Ordering::Relaxed) } else { 0 };
+        let now = before.saturating_add((bytes + MESSAGE_BYTES) as u32);
+        self.pass.store(pass, Ordering::Relaxed);
+        self.bytes.store(now, Ordering::Relaxed);
+        now > UNPOLLED_BYTES
     }
+}
+
+/// After an eager message of so many bytes by a transport that gives no queues away: makes a pass of progress if none was
+/// made for long, for the XOFF and XON of peers.
+#[inline(always)]
+pub fn poll_if_due(endpoint: &Endpoint, bytes: usize) {
+    if endpoint.unpolled.add(bytes) {
+        poll();
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn poll() {
+    progress::pass();
 }
 
 impl State {
@@ -171,10 +196,10 @@ fn rts(bytes: usize, handle: u64) -> Rts {
     Rts { bytes: bytes as u64, handle, address: None, data_bytes: 0 }
 }
 
-/// A message counts as so many bytes more than it has, so that a pass comes after 256 short ones: half a microsecond for each of
-/// them would cost more than they do.
+/// A message counts as so many bytes more than it has, so that a pass comes after 512 short ones: half a microsecond for each of
+/// them would cost more than they do, and a pass writes what was coalesced.
 const MESSAGE_BYTES: usize = 1024;
-const UNPOLLED_BYTES: u32 = 256 << 10;
+const UNPOLLED_BYTES: u32 = 512 << 10;
 
 #[cfg(test)]
 mod tests;

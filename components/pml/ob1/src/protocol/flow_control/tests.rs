@@ -137,3 +137,14 @@ fn what_is_begun_when_the_peer_is_lost_ends() {
     }
     assert_eq!(state.operations.all().count(), 0);
 }
+
+#[test]
+fn a_pass_is_due_if_none_was_made_for_long() {
+    const HALF: usize = UNPOLLED_BYTES as usize / 2;
+    let unpolled = Unpolled::default();
+    assert!(!unpolled.add(HALF) && unpolled.add(HALF), "two halves and what two messages count besides");
+    // Whoever makes it; tests beside this one make none.
+    crate::progress::progress();
+    assert!(!unpolled.add(HALF) && unpolled.add(HALF));
+    assert!(unpolled.add(0), "and stays due until it is made");
+}
