@@ -19,7 +19,7 @@ mod share;
 mod ticket;
 mod words;
 
-pub use access::{Mapped, Place, perform};
+pub use access::{Mapped, TargetData, perform};
 pub use layout::{Layout, PAGE};
 pub use locks::Combining;
 pub use module::{NodeModule, Reach};

@@ -74,11 +74,11 @@ pub fn in_forked_children(_run: extern "C" fn()) {}
 
 /// There is none: a rank is one thread here.
 #[derive(Debug)]
-pub enum Thread {}
+pub enum NoThread {}
 
-impl Thread {
+impl NoThread {
     /// Says so.
-    pub fn start(_run: fn()) -> crate::Result<Thread> {
+    pub fn start(_run: fn()) -> crate::Result<NoThread> {
         Err(crate::Error::Unsupported)
     }
 

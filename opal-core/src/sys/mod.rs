@@ -33,6 +33,8 @@ pub use tmpfile::TmpFile;
 
 #[cfg(not(ompi_bare))]
 mod thread;
+#[cfg(ompi_bare)]
+pub use bare::NoThread as Thread;
 #[cfg(not(ompi_bare))]
 pub use thread::Thread;
 

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use ompi_core::data::{Data, no_room};
 use ompi_core::datatype::Datatype;
 use ompi_core::error::{Class, Fault, Result};
-use ompi_core::win::node::Place;
+use ompi_core::win::node::TargetData;
 use opal_core::Error;
 use opal_core::framework::smsc::{Endpoint, Piece};
 
@@ -119,7 +119,7 @@ impl<'a> Remote<'a> {
     }
 }
 
-impl Place for Remote<'_> {
+impl TargetData for Remote<'_> {
     fn datatype(&self) -> &Datatype {
         self.data.datatype
     }

@@ -12,7 +12,7 @@ use crate::framework::osc::Access;
 use alloc::vec::Vec;
 
 /// Data of a target, however this process reaches it.
-pub trait Place {
+pub trait TargetData {
     /// Its datatype.
     fn datatype(&self) -> &Datatype;
 
@@ -76,7 +76,7 @@ impl<'a> Mapped<'a> {
     }
 }
 
-impl Place for Mapped<'_> {
+impl TargetData for Mapped<'_> {
     fn datatype(&self) -> &Datatype {
         self.0.datatype
     }
@@ -121,7 +121,7 @@ impl Place for Mapped<'_> {
 /// # Safety
 /// That of [`Module::access`](crate::framework::osc::Module::access).
 #[inline(always)]
-pub unsafe fn perform(words: &Words, rank: usize, access: &Access<'_>, target: &impl Place) -> Result<()> {
+pub unsafe fn perform(words: &Words, rank: usize, access: &Access<'_>, target: &impl TargetData) -> Result<()> {
     match access {
         // SAFETY: the caller's promise, here and below.
         Access::Put(origin) => unsafe { target.write(origin) },
@@ -145,8 +145,10 @@ pub unsafe fn perform(words: &Words, rank: usize, access: &Access<'_>, target: &
             let _alone = Combining::begin(words, rank);
             // SAFETY: as above.
             unsafe { target.read(result)? };
-            // SAFETY: both are readable: one by the caller's promise, the other one was just written.
-            let (expected, found) = unsafe { (compare.packed()?, result.packed()?) };
+            // SAFETY: as above.
+            let expected = unsafe { compare.packed()? };
+            // SAFETY: it was just written.
+            let found = unsafe { result.packed()? };
             // SAFETY: as above.
             if expected == found { unsafe { target.write(origin) } } else { Ok(()) }
         }
@@ -154,9 +156,9 @@ pub unsafe fn perform(words: &Words, rank: usize, access: &Access<'_>, target: &
 }
 
 /// # Safety
-/// That of [`Place::combine`].
+/// That of [`TargetData::combine`].
 unsafe fn change(
-    target: &impl Place,
+    target: &impl TargetData,
     origin: &Data<'_>,
     operation: Operation,
     basic: &Datatype,
