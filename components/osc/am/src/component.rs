@@ -1,9 +1,9 @@
 //! Registration.
 
 use crate::directory;
-use crate::helper;
 use crate::module::Am;
 use crate::params;
+use crate::progress_thread;
 use crate::target::Service;
 use crate::window::Window;
 use alloc::sync::Arc;
@@ -39,7 +39,7 @@ impl osc::Component for AmOsc {
         static OPENED: Once<opal_core::Result<()>> = Once::new();
         (*OPENED.call_once(directory::open))?;
         let service = Service::of(Window::new(plan)?);
-        helper::window_begins();
+        progress_thread::window_begins();
         Ok(Arc::new(Am { service }))
     }
 }

@@ -10,7 +10,7 @@
 //! What one origin asks for is done in its order, except that long data may come to its place before accesses that came earlier are done;
 //! nothing in the standard orders puts and gets.
 //!
-//! With `osc_am_progress` a thread of its own makes progress while the program computes ([`helper`]).
+//! With `osc_am_progress` a thread of its own makes progress while the program computes ([`progress_thread`]).
 //!
 //! Owns the memory of windows that it allocates. **Invariant:** nothing outside a window's memory is touched, whatever a packet says;
 //! a window's arrivals are not locked while the PML runs, and what is known of its peers only while it sends a packet.
@@ -21,7 +21,6 @@ extern crate alloc;
 mod arrival;
 mod component;
 mod directory;
-mod helper;
 mod lazy;
 mod locks;
 mod memory;
@@ -29,6 +28,7 @@ mod module;
 mod origin;
 mod outbox;
 mod params;
+mod progress_thread;
 mod raw;
 mod target;
 mod window;

@@ -1,9 +1,9 @@
 //! The module of one window.
 #![allow(unsafe_code)] // the unsafe method of the framework's trait
 
-use crate::helper;
 use crate::lazy;
 use crate::origin::{self, ask, settle};
+use crate::progress_thread;
 use crate::raw::Buffer;
 use crate::target::Service;
 use crate::window::Window;
@@ -24,7 +24,7 @@ pub struct Am {
 
 impl Drop for Am {
     fn drop(&mut self) {
-        helper::window_ends();
+        progress_thread::window_ends();
     }
 }
 
