@@ -65,53 +65,79 @@ pub unsafe fn combine(
     }
     let kernel = Op::Predefined(operation).kernel(basic)?;
     let count = bytes / size;
-    let dense = basic.layout.run_of(2) == Some(0);
     match target.contiguous() {
-        Some(at) if dense => {
+        Some(at) if is_dense(basic) => {
             // SAFETY: `count` elements without gaps at both places, which do not overlap by the caller's promise.
             unsafe { kernel(input, at, at, count) };
             Ok(())
         }
-        _ if dense => {
+        _ => {
             // SAFETY: readable by the caller's promise.
             let mut old = unsafe { target.packed()? };
-            let at = old.as_mut_ptr();
-            // SAFETY: as above; the copy has `count` elements.
-            unsafe { kernel(input, at, at, count) };
+            // SAFETY: the caller's promise; the copy is as long.
+            unsafe { combine_copy(&mut old, kernel, basic, input)? };
             // SAFETY: writable by the caller's promise; the copy is as long.
-            unsafe { target.unpack(at, bytes) };
+            unsafe { target.unpack(old.as_ptr(), bytes) };
             Ok(())
         }
-        // SAFETY: the caller's promise, and the checks above.
-        _ => unsafe { combine_padded(target, kernel, basic, input, bytes) },
     }
 }
 
-/// As [`combine`], for elements that have gaps in memory, which kernels expect.
+/// Combines packed data with as much other packed data, all of the type `basic`. Errors as of [`combine`].
+pub fn combine_packed(old: &mut [u8], operation: Operation, basic: &Datatype, input: &[u8]) -> Result<()> {
+    let size = basic.layout.size();
+    if input.len() != old.len() || size == 0 || !old.len().is_multiple_of(size) {
+        return Err(Class::Truncate.into());
+    }
+    match operation {
+        Operation::NoOp => Ok(()),
+        Operation::Replace => {
+            old.copy_from_slice(input);
+            Ok(())
+        }
+        _ => {
+            let kernel = Op::Predefined(operation).kernel(basic)?;
+            // SAFETY: two slices of the same length, a multiple of the size.
+            unsafe { combine_copy(old, kernel, basic, input.as_ptr()) }
+        }
+    }
+}
+
+/// Whether elements follow each other without gaps.
+fn is_dense(basic: &Datatype) -> bool {
+    basic.layout.run_of(2) == Some(0)
+}
+
+/// Combines packed data with as many bytes at `input`.
 ///
 /// # Safety
-/// That of [`combine`]; `bytes` is a multiple of the size of `basic`, and as long as the target's data.
-unsafe fn combine_padded(
-    target: &Data<'_>,
-    kernel: Kernel,
-    basic: &Datatype,
-    input: *const u8,
-    bytes: usize,
-) -> Result<()> {
-    let count = bytes / basic.layout.size();
+/// `input` is readable for as many bytes and does not overlap; they are a multiple of the size of `basic`, for which the kernel is.
+unsafe fn combine_copy(old: &mut [u8], kernel: Kernel, basic: &Datatype, input: *const u8) -> Result<()> {
+    if !is_dense(basic) {
+        // SAFETY: the caller's promise.
+        return unsafe { combine_padded(old, kernel, basic, input) };
+    }
+    let at = old.as_mut_ptr();
+    // SAFETY: as many elements without gaps at both places, which do not overlap by the caller's promise.
+    unsafe { kernel(input, at, at, old.len() / basic.layout.size()) };
+    Ok(())
+}
+
+/// As [`combine_copy`], for elements that have gaps in memory, which kernels expect.
+///
+/// # Safety
+/// That of [`combine_copy`].
+unsafe fn combine_padded(old: &mut [u8], kernel: Kernel, basic: &Datatype, input: *const u8) -> Result<()> {
+    let (bytes, count) = (old.len(), old.len() / basic.layout.size());
     let (mut first, mut second) = (Room::new(count, basic)?, Room::new(count, basic)?);
     let [first, second] = [first.at(), second.at()].map(|at| Data { at, count, datatype: basic });
-    // SAFETY: readable by the caller's promise.
-    let mut old = unsafe { target.packed()? };
     // SAFETY: there is room for `count` elements; readable by the caller's promise.
     unsafe { first.unpack(input, bytes) };
-    // SAFETY: there is room for `count` elements, and the copy is as long.
+    // SAFETY: there is room for `count` elements, and the slice is as long.
     unsafe { second.unpack(old.as_ptr(), bytes) };
     // SAFETY: `count` elements each, in memory of their own.
     unsafe { kernel(first.at, second.at, second.at, count) };
-    // SAFETY: `count` elements, which have as many bytes of data as the copy.
+    // SAFETY: `count` elements, which have as many bytes of data as the slice.
     unsafe { second.pack(old.as_mut_ptr()) };
-    // SAFETY: writable by the caller's promise; the copy is as long.
-    unsafe { target.unpack(old.as_ptr(), bytes) };
     Ok(())
 }

@@ -18,12 +18,15 @@ use core::ffi::{c_int, c_void};
 use opal_core::sync::{AtomicUsize, ConditionalLock};
 
 mod access;
+pub mod attached;
 mod create;
 mod epoch;
 mod hints;
+#[cfg(not(ompi_bare))]
+pub mod node;
 mod synchronize;
 
-pub use access::{accumulated, check_swapped};
+pub use access::{accumulated, check_swapped, span};
 pub use create::{Wish, create};
 pub use epoch::Epoch;
 pub use hints::WinHints;

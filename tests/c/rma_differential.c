@@ -2,10 +2,12 @@
 // ranks: 1 2 3 5
 // args: 1
 // args: 2 300
+// args: 3 150 am
+// args: 4 150 cma,am
 /*
  * Random accesses, datatypes and synchronisations of all ranks against a model in one process: every rank knows every rank's
  * memory, because all draw the same numbers. In one epoch each element is written by one access, or combined by any number of
- * them with one operation, or read. The arguments are a seed and a number of epochs.
+ * them with one operation, or read. The arguments are a seed, a number of epochs, and the components of framework osc that may serve.
  */
 #include "check.h"
 
@@ -74,6 +76,7 @@ static void begin(MPI_Win win, int how, MPI_Group all)
     switch (how) {
     case 0: MPI_Win_fence(0, win); break;
     case 1: MPI_Barrier(MPI_COMM_WORLD), MPI_Win_lock_all(0, win); break;
+    case 2: MPI_Barrier(MPI_COMM_WORLD); break; /* each access has a lock of its own */
     default: MPI_Win_post(all, 0, win), MPI_Win_start(all, 0, win);
     }
 }
@@ -83,6 +86,10 @@ static void end(MPI_Win win, int how)
     switch (how) {
     case 0: MPI_Win_fence(MPI_MODE_NOSUCCEED, win); break;
     case 1: MPI_Win_unlock_all(win), MPI_Barrier(MPI_COMM_WORLD); break;
+    case 2:
+        MPI_Barrier(MPI_COMM_WORLD);
+        MPI_Win_lock(MPI_LOCK_SHARED, check_rank, 0, win), MPI_Win_unlock(check_rank, win);
+        break;
     default: MPI_Win_complete(win), MPI_Win_wait(win);
     }
 }
@@ -92,7 +99,7 @@ static void epoch(MPI_Win win, int number, MPI_Group all, int *memory)
 {
     static struct access list[ACCESSES];
     char *used = check_alloc((size_t)check_ranks * N); /* 0 free, 1 written or read, 2 combined */
-    int *buffers[ACCESSES], *results[ACCESSES], accesses = 0, how = draw(3), *before;
+    int *buffers[ACCESSES], *results[ACCESSES], accesses = 0, how = draw(4), *before;
     before = check_alloc(sizeof(int) * N * (size_t)check_ranks);
     memcpy(before, model, sizeof(int) * N * (size_t)check_ranks);
     memset(used, 0, (size_t)check_ranks * N);
@@ -136,6 +143,8 @@ static void epoch(MPI_Win win, int number, MPI_Group all, int *memory)
             continue;
         MPI_Datatype type = target_type(a, &count);
         int *b = buffers[i], *r = results[i];
+        if (how == 2)
+            MPI_Win_lock(a->value % 3 ? MPI_LOCK_SHARED : MPI_LOCK_EXCLUSIVE, a->target, 0, win);
         switch (a->kind) {
         case 0: MPI_Put(b, a->count, MPI_INT, a->target, a->first, count, type, win); break;
         case 1: MPI_Get(r, a->count, MPI_INT, a->target, a->first, count, type, win); break;
@@ -147,6 +156,8 @@ static void epoch(MPI_Win win, int number, MPI_Group all, int *memory)
         case 4: MPI_Fetch_and_op(b, r, MPI_INT, a->target, a->first, operation(number), win); break;
         default: MPI_Compare_and_swap(&a->value, b, r, MPI_INT, a->target, a->first, win);
         }
+        if (how == 2)
+            MPI_Win_unlock(a->target, win);
         if (type != MPI_INT)
             MPI_Type_free(&type);
     }
@@ -172,6 +183,8 @@ int main(int argc, char **argv)
     int epochs = argc > 2 ? atoi(argv[2]) : 150, *memory, mine[N];
     MPI_Group all;
     MPI_Win win;
+    if (argc > 3)
+        setenv("OMPI_MCA_osc", argv[3], 1);
     start(&argc, &argv, "rma_differential");
     dice = (unsigned long long)(argc > 1 ? atoi(argv[1]) : 1);
     model = check_alloc(sizeof(int) * N * (size_t)check_ranks);

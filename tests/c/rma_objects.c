@@ -165,15 +165,15 @@ static void dynamic(void)
     CHECK(MPI_Win_attach(win, pieces[0] + 1, sizeof(int)) != MPI_SUCCESS);
     MPI_Barrier(MPI_COMM_WORLD);
     if (library_is("ompi-rs")) {
-        /* What is not attached any more: the target finds it, and the next synchronisation says so. */
-        int code;
+        /* What is not attached any more: the access says so, or the next synchronisation where only the target knows. */
+        int accessed, synchronised;
         MPI_Win_lock(MPI_LOCK_SHARED, next, 0, win);
-        MPI_Put(value, 1, MPI_INT, next, theirs[1], 1, MPI_INT, win);
-        code = MPI_Win_flush(next, win);
-        CHECK_EQ(error_class(code), MPI_ERR_RMA_RANGE);
-        MPI_Get(value, 1, MPI_INT, next, theirs[1], 1, MPI_INT, win);
-        code = MPI_Win_unlock(next, win);
-        CHECK_EQ(error_class(code), MPI_ERR_RMA_RANGE);
+        accessed = MPI_Put(value, 1, MPI_INT, next, theirs[1], 1, MPI_INT, win);
+        synchronised = MPI_Win_flush(next, win);
+        CHECK_EQ(error_class(accessed ? accessed : synchronised), MPI_ERR_RMA_RANGE);
+        accessed = MPI_Get(value, 1, MPI_INT, next, theirs[1], 1, MPI_INT, win);
+        synchronised = MPI_Win_unlock(next, win);
+        CHECK_EQ(error_class(accessed ? accessed : synchronised), MPI_ERR_RMA_RANGE);
     }
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Win_attach(win, pieces[1], N * sizeof(int));

@@ -74,6 +74,24 @@ int main(int argc, char **argv)
             raise(SIGKILL);
         }
         MPI_Recv(&number, 1, MPI_DOUBLE, size - 1, 7, ring, MPI_STATUS_IGNORE);
+    } else if (!strcmp(what, "window")) {
+        /* Rank 0 holds what rank 1 waits for, and waits for rank 1. Rank 2 waits for a post that does not come. */
+        int *memory = NULL;
+        MPI_Win win;
+        MPI_Group world, zero;
+        MPI_Win_allocate(sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+        if (rank == 0)
+            MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, win);
+        MPI_Barrier(ring);
+        if (rank == 0)
+            MPI_Recv(&word, 1, MPI_INT, 1, 7, ring, MPI_STATUS_IGNORE);
+        else if (rank == 1)
+            MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, win);
+        else {
+            MPI_Comm_group(MPI_COMM_WORLD, &world);
+            MPI_Group_incl(world, 1, (int[]){0}, &zero);
+            MPI_Win_start(zero, 0, win);
+        }
     } else if (!strcmp(what, "collective")) {
         /* The last rank does not come. */
         if (rank == size - 1)

@@ -53,6 +53,13 @@ pub fn words(subject: &Subject) -> String {
         subject::REST => format!("the rest of a message from {rank} with {tag}{on}{in_world}"),
         subject::RECEIVE => format!("{rank} to receive a message with {tag}{on}{in_world}"),
         subject::ROOM => format!("room for a message to {rank} with {tag}{on}{in_world}"),
+        subject::LOCK if subject.rank == ANY_SOURCE => {
+            format!("the lock of rank {} of a window, which others hold", subject.tag)
+        }
+        subject::LOCK => format!("the lock of rank {} of a window, which {rank}{in_world} holds", subject.tag),
+        subject::POST => format!("{rank}{in_world} to call MPI_Win_post"),
+        subject::COMPLETE => format!("{rank}{in_world} to call MPI_Win_complete"),
+        subject::WINDOW => format!("{rank}{in_world} to do what was asked of it for a window: it must call MPI"),
         subject::ANY_OF => format!("any of {} operations", subject.tag),
         _ => String::new(),
     }
@@ -70,6 +77,12 @@ mod tests {
         assert_eq!(words(&any), "a message from any rank with any tag");
         let collective = Subject { kind: subject::of(subject::REST, true), process: 1, ..subject };
         assert_eq!(words(&collective), "rank 1 in a collective operation");
+        let lock = subject::at_window(subject::LOCK, Some((2, 2)), 1);
+        assert_eq!(words(&lock), "the lock of rank 1 of a window, which rank 2 holds");
+        let shared = subject::at_window(subject::LOCK, None, 1);
+        assert_eq!(words(&shared), "the lock of rank 1 of a window, which others hold");
+        let post = subject::at_window(subject::POST, Some((1, 5)), 0);
+        assert_eq!(words(&post), "rank 1 (rank 5 of the job) to call MPI_Win_post");
         assert_eq!(words(&Subject::UNKNOWN), "");
     }
 }

@@ -75,7 +75,7 @@ impl Window {
 }
 
 /// From the first to behind the last byte of data, from the address of the first element; `None` without data.
-fn span(data: &Data<'_>) -> Option<(i128, i128)> {
+pub fn span(data: &Data<'_>) -> Option<(i128, i128)> {
     let layout = &data.datatype.layout;
     if data.count == 0 || layout.size() == 0 {
         return None;

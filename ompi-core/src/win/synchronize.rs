@@ -4,6 +4,7 @@ use super::hints::NO_LOCKS;
 use super::{Flavor, Window};
 use crate::error::{Class, Fault, Result};
 use crate::framework::osc::Lock;
+use crate::framework::pml::subject;
 use crate::group::Group;
 use alloc::boxed::Box;
 use alloc::format;
@@ -63,10 +64,16 @@ impl Window {
     pub fn wait(&self) -> Result<()> {
         let origins = self.epoch.lock().exposure()?;
         let mut over = Ok(false);
-        wait::until(|| {
+        let is_over = || {
             over = self.module.is_exposure_over(&origins);
             !matches!(over, Ok(false))
-        })?;
+        };
+        // Of one origin there is one to wait for.
+        let only = || match &origins[..] {
+            [one] => self.comm.group.members().get(*one as usize).map(|process| (*one as usize, *process)),
+            _ => None,
+        };
+        wait::until_done(wait::awaiting(is_over, || subject::at_window(subject::COMPLETE, only(), 0)))?;
         self.epoch.lock().end_exposure();
         over.map(drop)
     }

@@ -18,6 +18,15 @@ use alloc::vec::Vec;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PeerId(pub u64);
 
+/// Bytes of a peer's memory that lie together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// Their address there.
+    pub at: u64,
+    /// How many.
+    pub bytes: usize,
+}
+
 /// What a module can do, as data.
 #[derive(Clone, Copy, Debug)]
 pub struct Caps {
@@ -54,6 +63,34 @@ pub trait Module: Sync {
     /// # Safety
     /// `local` is readable for `bytes`.
     unsafe fn copy_to(&self, peer: PeerId, remote: u64, local: *const u8, bytes: usize) -> Result<()>;
+
+    /// As [`Module::copy_from`], of pieces of the peer's memory in their order, which lie one behind the other here.
+    ///
+    /// # Safety
+    /// `local` is writable for the bytes of all pieces.
+    unsafe fn gather_from(&self, peer: PeerId, pieces: &[Piece], local: *mut u8) -> Result<()> {
+        let mut done = 0;
+        for Piece { at, bytes } in pieces {
+            // SAFETY: the caller's promise.
+            unsafe { self.copy_from(peer, *at, local.wrapping_add(done), *bytes)? };
+            done += bytes;
+        }
+        Ok(())
+    }
+
+    /// As [`Module::copy_to`], to pieces of the peer's memory in their order, whose bytes lie one behind the other here.
+    ///
+    /// # Safety
+    /// `local` is readable for the bytes of all pieces.
+    unsafe fn scatter_to(&self, peer: PeerId, pieces: &[Piece], local: *const u8) -> Result<()> {
+        let mut done = 0;
+        for Piece { at, bytes } in pieces {
+            // SAFETY: the caller's promise.
+            unsafe { self.copy_to(peer, *at, local.wrapping_add(done), *bytes)? };
+            done += bytes;
+        }
+        Ok(())
+    }
 }
 
 /// A way to copy that may run.

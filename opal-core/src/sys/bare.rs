@@ -72,6 +72,22 @@ pub fn yield_now() {
 /// Nothing forks here.
 pub fn in_forked_children(_run: extern "C" fn()) {}
 
+/// There is none: a rank is one thread here.
+#[derive(Debug)]
+pub enum NoThread {}
+
+impl NoThread {
+    /// Says so.
+    pub fn start(_run: fn()) -> crate::Result<NoThread> {
+        Err(crate::Error::Unsupported)
+    }
+
+    /// There is none.
+    pub fn join(self) {
+        match self {}
+    }
+}
+
 /// A rank is one thread here.
 pub fn let_threads_run(_for_ns: u64) {}
 

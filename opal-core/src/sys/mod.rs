@@ -36,6 +36,18 @@ mod launch;
 #[cfg(not(ompi_bare))]
 pub use launch::{SOCKET_NUMBER, run_beside};
 
+#[cfg(not(ompi_bare))]
+mod thread;
+#[cfg(ompi_bare)]
+pub use bare::NoThread as Thread;
+#[cfg(not(ompi_bare))]
+pub use thread::Thread;
+
+#[cfg(not(ompi_bare))]
+mod placed_file;
+#[cfg(not(ompi_bare))]
+pub use placed_file::{Mapping, Place, PlacedFile};
+
 mod errno;
 pub use errno::Errno;
 

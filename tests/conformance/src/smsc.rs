@@ -4,7 +4,7 @@ use crate::declined::{accepted, opened};
 use crate::pair;
 use opal_core::Error;
 use opal_core::framework::shmem;
-use opal_core::framework::smsc::{Component, Module, PeerId};
+use opal_core::framework::smsc::{Component, Module, PeerId, Piece};
 
 /// A running module with one peer, which runs the same suite.
 pub struct Fixture<'a> {
@@ -51,6 +51,7 @@ pub const CASES: &[(&str, Case)] = &[
     ("abilities make sense", abilities),
     ("every size and place", sizes),
     ("both at once", both_at_once),
+    ("pieces", pieces),
     ("memory that ends", memory_that_ends),
     ("no address of a peer", no_address),
 ];
@@ -145,6 +146,45 @@ fn both_at_once(fixture: &mut Fixture<'_>) {
             core::hint::black_box(&place).iter().enumerate().all(|(at, byte)| *byte == pattern(1 - fixture.side, at))
         );
     }
+}
+
+/// Pieces of the peer's memory, none of them beside or behind the one before, in one call.
+fn pieces(fixture: &mut Fixture<'_>) {
+    const COUNT: usize = 333;
+    const ROOM: usize = COUNT * 4096;
+    let (own, place) = (filled(fixture.side, ROOM), vec![0u8; ROOM]);
+    let addresses = [own.as_ptr() as u64, place.as_ptr() as u64].map(u64::to_le_bytes).concat();
+    let theirs = (fixture.exchange)(&addresses);
+    let (source, target) = (number(&theirs[..8]), number(&theirs[8..]));
+    // A permutation of the pages; some pieces are empty.
+    let runs: Vec<(usize, usize)> =
+        (0..COUNT).map(|turn| (turn * 100 % COUNT * 4096 + turn % 7, turn * 37 % 4000)).collect();
+    let bytes: usize = runs.iter().map(|(_, bytes)| bytes).sum();
+    let there = |from: u64| -> Vec<Piece> {
+        runs.iter().map(|(offset, bytes)| Piece { at: from + *offset as u64, bytes: *bytes }).collect()
+    };
+    let mut got = vec![0u8; bytes];
+    // SAFETY: as long as all pieces together.
+    let read = unsafe { fixture.module.gather_from(fixture.peer, &there(source), got.as_mut_ptr()) };
+    assert_eq!(read, Ok(()));
+    let wanted =
+        |side: u32| runs.iter().flat_map(move |(offset, bytes)| (0..*bytes).map(move |at| pattern(side, offset + at)));
+    assert!(got.iter().copied().eq(wanted(1 - fixture.side)), "pieces are read in their order");
+    let packed: Vec<u8> = wanted(fixture.side).collect();
+    // SAFETY: as above.
+    let written = unsafe { fixture.module.scatter_to(fixture.peer, &there(target), packed.as_ptr()) };
+    assert_eq!(written, Ok(()));
+    (fixture.exchange)(&[]);
+    let mut expected = vec![0u8; ROOM];
+    for (offset, bytes) in &runs {
+        (0..*bytes).for_each(|at| expected[offset + at] = pattern(1 - fixture.side, offset + at));
+    }
+    assert!(*core::hint::black_box(&place) == expected, "pieces are written, and nothing beside them");
+    let beyond = [Piece { at: source, bytes: 8 }, Piece { at: 0, bytes: 8 }, Piece { at: source, bytes: 8 }];
+    // SAFETY: longer than three times eight bytes.
+    let read = unsafe { fixture.module.gather_from(fixture.peer, &beyond, got.as_mut_ptr()) };
+    assert_eq!(read, Err(Error::Invalid));
+    (fixture.exchange)(&[]);
 }
 
 /// A range of which a part is nobody's memory is refused, in either direction.

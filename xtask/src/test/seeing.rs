@@ -97,6 +97,20 @@ const CASES: &[Case] = &[
         silent: &["a cycle"],
     },
     Case {
+        name: "at-a-window",
+        options: &["-n", "3", "--timeout", "4"],
+        argument: "window",
+        status: 124,
+        says: &[
+            "a cycle: rank 0 waits for rank 1, which waits for rank 0",
+            "rank 1 in MPI_Win_lock, where nothing has happened for",
+            "s: waits for the lock of rank 1 of a window, which rank 0 holds",
+            "rank 2 in MPI_Win_start, where nothing has happened for",
+            "s: waits for rank 0 to call MPI_Win_post",
+        ],
+        silent: &[],
+    },
+    Case {
         name: "in-a-collective",
         options: &["-n", "2", "--timeout", "4", "--mca", "coll", "^sm"],
         argument: "collective",

@@ -85,6 +85,10 @@ const PLACES: &[&str] = &[
     "ompi-core/src/topo/exchange.rs",
     "ompi-core/src/user_memory.rs",
     "ompi-core/src/win/access.rs",
+    // A program's data and mapped memory of targets.
+    "ompi-core/src/win/node/access.rs",
+    // The unsafe methods of traits.
+    "ompi-core/src/win/node/module.rs",
     // The table that is looked up without a lock.
     "ompi-core/src/handle.rs",
     // Addresses that Fortran programs pass, and procedures of theirs.

@@ -2,6 +2,8 @@
 
 use crate::directory;
 use crate::module::Am;
+use crate::params;
+use crate::progress_thread;
 use crate::target::Service;
 use crate::window::Window;
 use alloc::sync::Arc;
@@ -36,14 +38,16 @@ impl osc::Component for AmOsc {
         }
         static OPENED: Once<opal_core::Result<()>> = Once::new();
         (*OPENED.call_once(directory::open))?;
-        Ok(Arc::new(Am { service: Service::of(Window::new(plan)?) }))
+        let service = Service::of(Window::new(plan)?);
+        progress_thread::window_begins();
+        Ok(Arc::new(Am { service }))
     }
 }
 
 opal_core::component! {
     /// One-sided communication by messages.
     pub static COMPONENT: AmOsc = AmOsc;
-    in ompi_core::framework::osc, name "am", params &[]
+    in ompi_core::framework::osc, name "am", params &[&params::PROGRESS]
 }
 
 /// Whoever reaches memory without messages comes first.

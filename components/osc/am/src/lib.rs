@@ -10,6 +10,8 @@
 //! What one origin asks for is done in its order, except that long data may come to its place before accesses that came earlier are done;
 //! nothing in the standard orders puts and gets.
 //!
+//! With `osc_am_progress` a thread of its own makes progress while the program computes ([`progress_thread`]).
+//!
 //! Owns the memory of windows that it allocates. **Invariant:** nothing outside a window's memory is touched, whatever a packet says;
 //! a window's arrivals are not locked while the PML runs, and what is known of its peers only while it sends a packet.
 #![no_std]
@@ -25,6 +27,8 @@ mod memory;
 mod module;
 mod origin;
 mod outbox;
+mod params;
+mod progress_thread;
 mod raw;
 mod target;
 mod window;

@@ -3,6 +3,7 @@
 
 use crate::lazy;
 use crate::origin::{self, ask, settle};
+use crate::progress_thread;
 use crate::raw::Buffer;
 use crate::target::Service;
 use crate::window::Window;
@@ -19,6 +20,12 @@ use opal_core::{progress, wait};
 pub struct Am {
     /// What progress serves.
     pub service: Arc<Service>,
+}
+
+impl Drop for Am {
+    fn drop(&mut self) {
+        progress_thread::window_ends();
+    }
 }
 
 impl Am {

@@ -10,11 +10,12 @@ use core::ops::Range;
 use ompi_core::comm::Communicator;
 use ompi_core::error::{Class, Fault, Result};
 use ompi_core::framework::osc::{Flavor, Plan};
+use ompi_core::framework::pml::subject;
 use ompi_core::request::{self, Driver, Id, Request};
 use ompi_core::status::Status;
 use ompi_core::user_memory;
 use opal_core::sync::{AtomicU32, ConditionalLock, Ordering};
-use opal_core::wait;
+use opal_core::wait::{self, awaiting};
 
 /// A window.
 pub struct Window {
@@ -125,7 +126,9 @@ impl Window {
     /// Waits for something to be known of a rank.
     pub fn wait_for(&self, rank: usize, mut known: impl FnMut(&mut Peer) -> bool) -> Result<()> {
         opal_core::progress::flush();
-        wait::until(|| self.with_peer(rank, &mut known)).map_err(Fault::from)
+        let process = self.comm.group.members().get(rank).copied();
+        let subject = || subject::at_window(subject::WINDOW, process.map(|process| (rank, process)), rank);
+        wait::until_done(awaiting(|| self.with_peer(rank, &mut known), subject)).map_err(Fault::from)
     }
 
     /// Sends what waits for it, to a rank or to all.

@@ -1,13 +1,12 @@
 //! Memory for MPI_Alloc_mem that other processes of the node can map: files in memory, each with what is given of it. A peer finds the
-//! file as it finds that of a window ([`crate::file`]), so its descriptor stays open.
+//! file as it finds that of a window ([`PlacedFile`]), so its descriptor stays open.
 
-use crate::file::{Place, PlacedFile};
-use crate::layout::PAGE;
-use crate::raw::Mapping;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use ompi_core::user_memory;
+pub use ompi_core::win::node::PAGE;
 use opal_core::sync::ConditionalLock;
+use opal_core::sys::{Mapping, Place, PlacedFile};
 
 static ARENAS: ConditionalLock<Vec<Arena>> = ConditionalLock::new(Vec::new());
 

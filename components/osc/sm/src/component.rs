@@ -1,22 +1,15 @@
 //! Registration.
 
-use crate::arena;
-use crate::file::{Place, PlacedFile};
-use crate::layout::{self, Layout};
-use crate::module::Sm;
+use crate::arena::{self, PAGE};
 use crate::params;
-use crate::raw::{Mapping, Memory};
-use crate::wait::Peers;
-use crate::words::Words;
+use crate::raw::{Memory, Parts};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use ompi_core::comm::Communicator;
-use ompi_core::error::{Class, Fault, Result as MpiResult};
+use ompi_core::error::Result as MpiResult;
 use ompi_core::framework::osc::{self, Flavor, Module, Part, Plan};
-use ompi_core::oob::Conversation;
-use ompi_core::oob::allgather::Allgather;
-use ompi_core::user_memory;
+use ompi_core::win::node::{self, Layout, NodeModule, Peers, TOLD};
 use opal_core::mca::{self, Declined};
+use opal_core::sys::{Mapping, Place, PlacedFile};
 
 /// The component.
 pub struct SmOsc;
@@ -37,7 +30,7 @@ impl osc::Component for SmOsc {
             }
             Flavor::Dynamic => return Err(Declined("memory is attached to the window later")),
         }
-        if plan.alignment > layout::PAGE {
+        if plan.alignment > PAGE {
             return Err(Declined("it aligns memory to pages at most"));
         }
         Peers::of(&plan.comm).ok_or(Declined("not all processes are on this one's node"))?;
@@ -45,47 +38,25 @@ impl osc::Component for SmOsc {
     }
 
     fn create(&self, plan: &Plan, parts: &[Part]) -> MpiResult<Arc<dyn Module>> {
-        let comm = &plan.comm;
         let creates = plan.flavor == Flavor::Create;
-        let words_alone: Vec<Part> = parts.iter().map(|part| Part { bytes: 0, ..*part }).collect();
         let contiguous = plan.flavor == Flavor::Shared && !plan.noncontiguous;
-        let layout = Layout::new(if creates { &words_alone } else { parts }, contiguous);
-        // The first process makes the file, and tells where it is or that there is none.
-        let made = match (comm.rank, &layout) {
-            (0, Some(layout)) if user_memory::check_left(layout.bytes() as u128).is_ok() => {
-                PlacedFile::create(layout.bytes()).map(Some)
-            }
-            _ => Ok(None),
-        };
-        let place =
-            made.as_ref().ok().and_then(|file| file.as_ref()).map_or([0; Place::WORDS], |file| file.place().words());
+        let layout = if creates { Layout::of_words(parts.len()) } else { Layout::new(parts, contiguous) };
         let found = arena::find(plan.base, plan.own.bytes).filter(|_| creates);
-        let (own, offset) = found.map_or(([0; Place::WORDS], 0), |(place, offset)| (place.words(), offset));
-        let all = exchange(comm, [place[0], place[1], place[2], own[0], own[1], own[2], offset])?;
-        let told = [all[0][0], all[0][1], all[0][2]];
-        let mapped = match (Place::of_words(told), &layout, &made) {
-            (Some(_), Some(layout), Ok(Some(file))) => file.map(layout.bytes()),
-            (Some(place), Some(layout), _) => PlacedFile::open(&place).and_then(|file| file.map(layout.bytes())),
-            _ => Err(opal_core::Error::OutOfResource),
-        };
-        let mapped =
-            mapped.and_then(|mapping| Ok((mapping, if creates { others(plan, parts, &all)? } else { Vec::new() })));
-        // Until here the first process keeps its descriptor open; afterwards the mappings alone hold the memory.
-        exchange(comm, [0])?;
-        drop(made);
-        let none = || {
-            Fault::new(Class::NoMem)
-                .because("the machine has not so much memory left, or the window's processes cannot share it")
-        };
-        let ((mapping, others), layout) = mapped.ok().zip(layout).ok_or_else(none)?;
-        let mut words = Words::new(layout, mapping);
-        if creates {
-            let (parts, mappings): (Vec<Memory>, Vec<Option<Mapping>>) = others.into_iter().unzip();
-            words = words.over(parts.into(), mappings.into_iter().flatten().collect());
+        let mut own = [0; TOLD];
+        if let Some((place, offset)) = found {
+            own[..Place::WORDS].copy_from_slice(&place.words());
+            own[Place::WORDS] = offset;
         }
-        let peers = Peers::of(comm).ok_or(Class::Intern)?;
-        peers.get_ready();
-        Ok(Arc::new(Sm::new(comm.clone(), parts, words, peers)))
+        let (words, told) = node::share(&plan.comm, layout, own)?;
+        let (parts, mappings): (Vec<Memory>, Vec<Option<Mapping>>) = match creates {
+            true => others(plan, parts, &told).map_err(|_| node::no_memory())?.into_iter().unzip(),
+            false => {
+                let part = |(rank, part): (usize, &Part)| (words.part(rank), part.unit);
+                parts.iter().enumerate().map(part).map(|((at, bytes), unit)| (Memory { at, bytes, unit }, None)).unzip()
+            }
+        };
+        let parts = Parts::new(parts.into(), mappings.into_iter().flatten().collect());
+        Ok(Arc::new(NodeModule::new(plan.comm.clone(), words, parts)?))
     }
 
     fn allocate(&self, bytes: usize, alignment: usize) -> Option<*mut u8> {
@@ -97,25 +68,22 @@ impl osc::Component for SmOsc {
     }
 }
 
-/// The memory of each process of a window over the program's, with its mapping if it is another one's.
-fn others(plan: &Plan, parts: &[Part], all: &[[u64; 7]]) -> opal_core::Result<Vec<(Memory, Option<Mapping>)>> {
-    let other = |(rank, (part, told)): (usize, (&Part, &[u64; 7]))| {
-        let bytes = part.bytes;
+/// The memory of each process of a window over the program's, with its mapping if it is another one's. Its owner keeps the descriptor
+/// open until the memory is freed.
+fn others(plan: &Plan, parts: &[Part], told: &[[u64; TOLD]]) -> opal_core::Result<Vec<(Memory, Option<Mapping>)>> {
+    let other = |(rank, (part, told)): (usize, (&Part, &[u64; TOLD]))| {
+        let Part { bytes, unit } = *part;
         if rank == plan.comm.rank as usize {
-            return Ok((Memory { at: plan.base, bytes }, None));
+            return Ok((Memory { at: plan.base, bytes, unit }, None));
         }
         if bytes == 0 {
-            return Ok((Memory { at: core::ptr::null_mut(), bytes }, None));
+            return Ok((Memory { at: core::ptr::null_mut(), bytes, unit }, None));
         }
-        let place = Place::of_words([told[3], told[4], told[5]]).ok_or(opal_core::Error::OutOfResource)?;
-        let (mapping, skipped) = PlacedFile::open(&place)?.map_part(told[6], bytes)?;
-        Ok((Memory { at: mapping.place(skipped, bytes), bytes }, Some(mapping)))
+        let place = Place::of_words([told[0], told[1], told[2]]).ok_or(opal_core::Error::OutOfResource)?;
+        let (mapping, skipped) = PlacedFile::open(&place)?.map_part(told[3], bytes)?;
+        Ok((Memory { at: mapping.place(skipped, bytes), bytes, unit }, Some(mapping)))
     };
-    parts.iter().zip(all).enumerate().map(other).collect()
-}
-
-fn exchange<const N: usize>(comm: &Communicator, words: [u64; N]) -> MpiResult<alloc::vec::Vec<[u64; N]>> {
-    Allgather::about(comm, Conversation::Collective, comm.next_constructor(), &words).wait::<N>()
+    parts.iter().zip(told).enumerate().map(other).collect()
 }
 
 opal_core::component! {
@@ -124,5 +92,5 @@ opal_core::component! {
     in ompi_core::framework::osc, name "sm", params &[&params::ALLOC_MEM]
 }
 
-/// Above messages.
+/// Above copies by the system.
 const PRIORITY: i32 = 40;

@@ -5,7 +5,7 @@ use crate::address::{Address, Nonce};
 use crate::params::{CHUNK_SIZE, MIN_SIZE};
 use crate::raw::{self, Direction, NonceCell, transfer};
 use alloc::vec::Vec;
-use opal_core::framework::smsc::{Caps, Module, PeerId};
+use opal_core::framework::smsc::{Caps, Module, PeerId, Piece};
 use opal_core::sync::ConditionalLock;
 use opal_core::{Error, Result, sys, wait};
 
@@ -96,12 +96,27 @@ impl Module for Cma {
     unsafe fn copy_from(&self, peer: PeerId, remote: u64, local: *mut u8, bytes: usize) -> Result<()> {
         let pid = self.current(peer)?;
         // SAFETY: the caller's promise.
-        unsafe { transfer(Direction::From, pid, remote, local, bytes) }
+        unsafe { transfer::<1>(Direction::From, pid, &[Piece { at: remote, bytes }], local) }
     }
 
     unsafe fn copy_to(&self, peer: PeerId, remote: u64, local: *const u8, bytes: usize) -> Result<()> {
         let pid = self.current(peer)?;
         // SAFETY: the caller's promise; it is only read.
-        unsafe { transfer(Direction::To, pid, remote, local.cast_mut(), bytes) }
+        unsafe { transfer::<1>(Direction::To, pid, &[Piece { at: remote, bytes }], local.cast_mut()) }
+    }
+
+    unsafe fn gather_from(&self, peer: PeerId, pieces: &[Piece], local: *mut u8) -> Result<()> {
+        let pid = self.current(peer)?;
+        // SAFETY: the caller's promise.
+        unsafe { transfer::<PIECES_PER_CALL>(Direction::From, pid, pieces, local) }
+    }
+
+    unsafe fn scatter_to(&self, peer: PeerId, pieces: &[Piece], local: *const u8) -> Result<()> {
+        let pid = self.current(peer)?;
+        // SAFETY: the caller's promise; it is only read.
+        unsafe { transfer::<PIECES_PER_CALL>(Direction::To, pid, pieces, local.cast_mut()) }
     }
 }
+
+/// On the stack; the system takes up to 1024.
+const PIECES_PER_CALL: usize = 64;

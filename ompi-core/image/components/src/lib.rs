@@ -77,6 +77,8 @@ opal_core::image![
     op_scalar,
     #[cfg(feature = "osc-am")]
     osc_am,
+    #[cfg(feature = "osc-cma")]
+    osc_cma,
     #[cfg(feature = "osc-sm")]
     osc_sm,
     #[cfg(feature = "part-persist")]

@@ -5,8 +5,8 @@
 //! at the other's: SeqCst on all four, since with less both might find the old value, and nobody would wake the one that
 //! sleeps.
 
-use ompi_core::error::Result;
-use ompi_core::framework::osc::Lock;
+use crate::error::Result;
+use crate::framework::osc::Lock;
 use opal_core::sync::{AtomicU64, Ordering, compiler_fence};
 
 /// The words of one lock.

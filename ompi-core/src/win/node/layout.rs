@@ -1,14 +1,14 @@
-//! Where what lies in the memory of a window: first the words of synchronisation of each process, then the parts. All
+//! Where what lies in the shared memory of a window: first the words of synchronisation of each process, then the parts. All
 //! processes compute it alike, from the parts that they have told each other.
 
+use crate::framework::osc::Part;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use ompi_core::framework::osc::Part;
 
 /// Bytes of one word.
 pub const WORD: usize = 8;
-/// The words of one process that begin each block: lock and accumulate lock.
-const LOCK_WORDS: usize = 4;
+/// The words of one process that begin each block: lock, accumulate lock, what it tells of itself, and who holds the lock.
+const LOCK_WORDS: usize = 8;
 /// Parts that need not follow each other begin on pages, so that each lies in memory near its process.
 pub const PAGE: usize = 4096;
 /// A cache line, or two that are fetched together.
@@ -39,9 +39,9 @@ impl Layout {
         (bytes <= isize::MAX as usize).then(|| Layout { ranks, block, parts: places.into_boxed_slice(), bytes })
     }
 
-    /// Number of processes.
-    pub fn ranks(&self) -> usize {
-        self.ranks
+    /// Of words alone, of so many processes.
+    pub fn of_words(ranks: usize) -> Option<Layout> {
+        Layout::new(&alloc::vec![Part { bytes: 0, unit: 1 }; ranks], true)
     }
 
     /// Length of all.
@@ -63,6 +63,16 @@ impl Layout {
     /// Offset of the word of a process's accumulate lock.
     pub fn accumulate_lock(&self, rank: usize) -> usize {
         rank * self.block + 3 * WORD
+    }
+
+    /// Offset of three words that a process tells of itself.
+    pub fn notice(&self, rank: usize) -> usize {
+        rank * self.block + 4 * WORD
+    }
+
+    /// Offset of the word that says who has the passive lock alone.
+    pub fn holder(&self, rank: usize) -> usize {
+        rank * self.block + 7 * WORD
     }
 
     /// Offset of the count of posts by `target` for `origin`, in the block of the origin, which waits for it.
@@ -89,6 +99,8 @@ mod tests {
             for rank in 0..4 {
                 used.push((layout.lock(rank), 3 * WORD));
                 used.push((layout.accumulate_lock(rank), WORD));
+                used.push((layout.notice(rank), 3 * WORD));
+                used.push((layout.holder(rank), WORD));
                 for other in 0..4 {
                     used.push((layout.posts(other, rank), WORD));
                     used.push((layout.completes(other, rank), WORD));

@@ -1,19 +1,34 @@
-//! The two locks of each process's memory: the passive one is a ticket lock ([`crate::ticket`]). The accumulate lock is held for some instructions only, by processes that call nothing meanwhile.
+//! The two locks of each process's memory: the passive one is a ticket lock (`ticket.rs`). The
+//! accumulate lock is held for some instructions or copies by the system only, by processes that call nothing else meanwhile.
 
-use crate::wait::{self, Peers};
-use crate::words::Words;
-use ompi_core::error::Result;
-use ompi_core::framework::osc::Lock;
+use super::peers::{self, Peers};
+use super::words::Words;
+use crate::error::Result;
+use crate::framework::osc::Lock;
+use crate::framework::pml::subject;
 use opal_core::sync::{AtomicU64, Ordering, spin_loop};
 use opal_core::sys;
 
-/// Waits for a passive lock; `peers` may wait for it, too.
-pub fn lock(words: &Words, rank: usize, lock: Lock, peers: &Peers) -> Result<()> {
-    words.lock(rank).lock(lock, |done| wait::until(done), || peers.notify_all())
+/// Waits for a passive lock, for rank `me`; `peers` may wait for it, too.
+pub fn lock(words: &Words, rank: usize, lock: Lock, me: usize, peers: &Peers) -> Result<()> {
+    let holder = words.holder(rank);
+    let subject = || {
+        // Relaxed: for people.
+        let by = (holder.load(Ordering::Relaxed) as usize).checked_sub(1);
+        subject::at_window(subject::LOCK, by.and_then(|by| Some((by, peers.process(by)?))), rank)
+    };
+    words.lock(rank).lock(lock, |done| peers::until(done, subject), || peers.notify_all())?;
+    if lock == Lock::Exclusive {
+        holder.store(me as u64 + 1, Ordering::Relaxed);
+    }
+    Ok(())
 }
 
 /// Gives a passive lock back; `peers` may wait for it.
 pub fn unlock(words: &Words, rank: usize, lock: Lock, peers: &Peers) {
+    if lock == Lock::Exclusive {
+        words.holder(rank).store(0, Ordering::Relaxed);
+    }
     words.lock(rank).unlock(lock, || peers.notify_all());
 }
 
@@ -48,10 +63,10 @@ const TRIES_PER_YIELD: u32 = 64;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::file::PlacedFile;
-    use crate::layout::Layout;
-    use crate::ticket::Ticket;
-    use ompi_core::framework::osc::Part;
+    use crate::framework::osc::Part;
+    use crate::win::node::layout::Layout;
+    use crate::win::node::ticket::Ticket;
+    use opal_core::sys::PlacedFile;
 
     #[test]
     fn readers_share_and_writers_do_not() {
@@ -60,8 +75,8 @@ mod tests {
         let words = Words::new(layout, mapping);
         let peers = Peers::none();
         for _ in 0..3 {
-            lock(&words, 0, Lock::Shared, &peers).unwrap();
-            lock(&words, 0, Lock::Shared, &peers).unwrap();
+            lock(&words, 0, Lock::Shared, 0, &peers).unwrap();
+            lock(&words, 0, Lock::Shared, 0, &peers).unwrap();
             let Ticket { next, may_share, may_own } = words.lock(0);
             let writer = next.load(Ordering::Relaxed);
             assert_ne!(may_own.load(Ordering::Relaxed), writer, "a writer waits for two readers");
@@ -69,7 +84,8 @@ mod tests {
             assert_ne!(may_own.load(Ordering::Relaxed), writer);
             unlock(&words, 0, Lock::Shared, &peers);
             assert_eq!(may_own.load(Ordering::Relaxed), writer);
-            lock(&words, 0, Lock::Exclusive, &peers).unwrap();
+            lock(&words, 0, Lock::Exclusive, 0, &peers).unwrap();
+            assert_eq!(words.holder(0).load(Ordering::Relaxed), 1);
             let other = next.load(Ordering::Relaxed);
             assert_ne!(may_own.load(Ordering::Relaxed), other);
             assert_ne!(may_share.load(Ordering::Relaxed), other);

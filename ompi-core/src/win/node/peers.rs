@@ -1,14 +1,14 @@
 //! Waiting for words that other processes change, and waking those that wait.
 
+use crate::comm::Communicator;
+use crate::error::Result;
+use crate::process;
+use crate::shared_pool::Neighbor;
 use alloc::boxed::Box;
-use ompi_core::comm::Communicator;
-use ompi_core::error::Result;
-use ompi_core::process;
-use ompi_core::shared_pool::Neighbor;
-use opal_core::wait::{self, Backoff};
+use opal_core::wait::{self, Backoff, Subject, awaiting};
 
 /// The other processes of a window: how they are woken.
-pub struct Peers(Box<[Peer]>);
+pub struct Peers(Box<[(u32, Peer)]>);
 
 enum Peer {
     Me,
@@ -22,18 +22,19 @@ impl Peers {
     pub fn of(comm: &Communicator) -> Option<Peers> {
         let peer = |index: &u32| {
             let process = process::get(*index);
-            match Neighbor::of(*index) {
+            let peer = match Neighbor::of(*index) {
                 _ if process.is_self => Some(Peer::Me),
                 Some(neighbor) => Some(Peer::Neighbor(neighbor)),
                 None => process.same_node.then_some(Peer::Looks),
-            }
+            };
+            Some((*index, peer?))
         };
         comm.group.members().iter().map(peer).collect::<Option<Box<_>>>().map(Peers)
     }
 
     /// Sees to it that this process wakes up by itself where others cannot wake it.
     pub fn get_ready(&self) {
-        if self.0.iter().any(|peer| matches!(peer, Peer::Looks)) {
+        if self.0.iter().any(|(_, peer)| matches!(peer, Peer::Looks)) {
             wait::shorten_sleeps();
         }
     }
@@ -44,9 +45,14 @@ impl Peers {
         Peers(Box::new([]))
     }
 
+    /// The index of a rank's process; `None` if there is no such rank.
+    pub fn process(&self, rank: usize) -> Option<u32> {
+        self.0.get(rank).map(|(process, _)| *process)
+    }
+
     /// Something was stored that a rank may wait for.
     pub fn notify(&self, rank: usize) {
-        match &self.0[rank] {
+        match &self.0[rank].1 {
             Peer::Neighbor(neighbor) => neighbor.notify(),
             Peer::Me => wait::wake_threads(),
             Peer::Looks => {}
@@ -60,10 +66,11 @@ impl Peers {
 }
 
 /// Waits for something that no pass of progress sees.
-pub fn until(done: impl Fn() -> bool) -> Result<()> {
+pub fn until(done: impl Fn() -> bool, subject: impl Fn() -> Subject) -> Result<()> {
     let mut backoff = Backoff::new();
+    let mut awaited = awaiting(&done, subject);
     while !done() {
-        backoff.step_unless(&done)?;
+        backoff.step_unless_done(&mut awaited)?;
     }
     Ok(())
 }

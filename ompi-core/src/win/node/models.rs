@@ -3,10 +3,10 @@
 
 extern crate std;
 
-use crate::ticket::Ticket;
+use super::ticket::Ticket;
+use crate::framework::osc::Lock;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use ompi_core::framework::osc::Lock;
 use opal_core::sync::model::{await_value, check_within, reading_value, spawn, writing_value};
 use opal_core::sync::{AtomicU64, Ordering};
 

@@ -1,41 +1,26 @@
-//! Memory and words of one window, by rank.
+//! The words of one window, by rank.
 
-use crate::layout::{Layout, WORD};
-use crate::raw::{Mapping, Memory};
-use crate::ticket::Ticket;
-use alloc::boxed::Box;
-use alloc::vec::Vec;
+use super::layout::{Layout, WORD};
+use super::ticket::Ticket;
 use opal_core::sync::AtomicU64;
+use opal_core::sys::Mapping;
 
-/// The memory of a window with its layout.
+/// Shared memory with its layout.
 pub struct Words {
     layout: Layout,
     mapping: Mapping,
-    parts: Box<[Memory]>,
-    // They hold the parts of a window over memory of the program's.
-    _others: Vec<Mapping>,
 }
 
 impl Words {
     /// Of a mapping that is as long as the layout says.
     pub fn new(layout: Layout, mapping: Mapping) -> Words {
-        let part = |rank| {
-            let (offset, bytes) = layout.part(rank);
-            Memory { at: mapping.place(offset, bytes), bytes }
-        };
-        let parts = (0..layout.ranks()).map(part).collect();
-        Words { layout, mapping, parts, _others: Vec::new() }
-    }
-
-    /// With parts elsewhere, in mappings that live as long.
-    pub fn over(self, parts: Box<[Memory]>, others: Vec<Mapping>) -> Words {
-        Words { parts, _others: others, ..self }
+        Words { layout, mapping }
     }
 
     /// Where a process's part lies, and its length.
     pub fn part(&self, rank: usize) -> (*mut u8, usize) {
-        let Memory { at, bytes } = self.parts[rank];
-        (at, bytes)
+        let (offset, bytes) = self.layout.part(rank);
+        (self.mapping.place(offset, bytes), bytes)
     }
 
     /// The passive lock of a process's memory.
@@ -45,9 +30,19 @@ impl Words {
         Ticket { next, may_share, may_own }
     }
 
+    /// The rank that has it alone, plus 1; 0 if nobody has. For people: it changes beside the lock.
+    pub fn holder(&self, rank: usize) -> &AtomicU64 {
+        self.mapping.word(self.layout.holder(rank))
+    }
+
     /// Not 0 while somebody combines.
     pub fn accumulate_lock(&self, rank: usize) -> &AtomicU64 {
         self.mapping.word(self.layout.accumulate_lock(rank))
+    }
+
+    /// Three words that a process tells the others of itself, while the window lives.
+    pub fn notice(&self, rank: usize) -> [&AtomicU64; 3] {
+        [0, 1, 2].map(|number| self.mapping.word(self.layout.notice(rank) + number * WORD))
     }
 
     /// How often a target has posted for an origin.

@@ -1,12 +1,12 @@
-//! The file in memory of a window. It has no name; who knows the descriptor of the process that made it can open it, if it is a
-//! process of the same user (ptrace(2), "PTRACE_MODE_READ").
+//! A file in memory that processes of a node share. It has no name; who knows the descriptor of the process that made it can open it,
+//! if it is a process of the same user (ptrace(2), "PTRACE_MODE_READ").
 
-use crate::layout::PAGE;
-use crate::raw::{self, Mapping};
+use crate::sync::AtomicU64;
+use crate::{Error, Result, sys};
 use alloc::format;
-use opal_core::{Error, Result, sys};
 use rustix::fd::{AsFd, AsRawFd, IntoRawFd, OwnedFd};
 use rustix::fs::{MemfdFlags, Mode, OFlags, SealFlags};
+use rustix::mm::{MapFlags, ProtFlags};
 
 /// The file, open.
 #[derive(Debug)]
@@ -15,6 +15,18 @@ pub struct PlacedFile {
     file: Option<OwnedFd>,
     place: Place,
 }
+
+/// Its memory, or a part of it, as this process has it mapped.
+#[derive(Debug)]
+pub struct Mapping {
+    base: *mut u8,
+    bytes: usize,
+}
+
+// SAFETY: an address range; what is done with its bytes is up to the program's synchronisation, or atomic.
+unsafe impl Send for Mapping {}
+// SAFETY: as above.
+unsafe impl Sync for Mapping {}
 
 /// Where it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,8 +57,8 @@ impl PlacedFile {
     /// A new one of zeros, which nobody can make shorter or longer.
     pub fn create(bytes: usize) -> Result<PlacedFile> {
         let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
-        let file = rustix::fs::memfd_create(c"ompi-rs window", flags | MemfdFlags::NOEXEC_SEAL)
-            .or_else(|_| rustix::fs::memfd_create(c"ompi-rs window", flags))
+        let file = rustix::fs::memfd_create(c"ompi-rs shared", flags | MemfdFlags::NOEXEC_SEAL)
+            .or_else(|_| rustix::fs::memfd_create(c"ompi-rs shared", flags))
             .map_err(|_| Error::OutOfResource)?;
         rustix::fs::ftruncate(&file, bytes as u64).map_err(|_| Error::OutOfResource)?;
         rustix::fs::fcntl_add_seals(&file, SEALS).map_err(|_| Error::System)?;
@@ -94,7 +106,10 @@ impl PlacedFile {
 
     fn map_from(&self, offset: u64, bytes: usize) -> Result<Mapping> {
         let file = self.file.as_ref().ok_or(Error::System)?;
-        raw::map(file.as_fd(), offset, bytes).map_err(|_| Error::OutOfResource)
+        let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED);
+        // SAFETY: a new mapping at an address of the kernel's choice, of a file that nobody can cut off.
+        let base = unsafe { rustix::mm::mmap(core::ptr::null_mut(), bytes, protection, flags, file.as_fd(), offset) };
+        Ok(Mapping { base: base.map_err(|_| Error::OutOfResource)?.cast(), bytes })
     }
 
     fn length(&self) -> Result<u64> {
@@ -114,6 +129,38 @@ impl Drop for PlacedFile {
     }
 }
 
+impl Mapping {
+    /// The word at an offset.
+    ///
+    /// # Panics
+    /// If there is no aligned word: offsets come from a layout, never from a peer.
+    pub fn word(&self, offset: usize) -> &AtomicU64 {
+        assert!(offset.is_multiple_of(8) && offset + 8 <= self.bytes);
+        // SAFETY: aligned and within the mapping, by the check above and because mappings begin on pages; it lives as long as
+        // `self`.
+        unsafe { &*self.base.wrapping_add(offset).cast::<AtomicU64>() }
+    }
+
+    /// The address of `bytes` bytes at an offset.
+    ///
+    /// # Panics
+    /// If they are not all in it.
+    pub fn place(&self, offset: usize, bytes: usize) -> *mut u8 {
+        assert!(offset <= self.bytes && bytes <= self.bytes - offset);
+        self.base.wrapping_add(offset)
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: `map_from` made it, and nobody has an address in it any more: its user has ended.
+        let unmapped = unsafe { rustix::mm::munmap(self.base.cast(), self.bytes) };
+        debug_assert!(unmapped.is_ok());
+    }
+}
+
+/// Mappings begin on a multiple of this.
+const PAGE: usize = 4096;
 /// Nobody can cut the memory off from those who have it mapped.
 const SEALS: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW);
 
@@ -129,19 +176,19 @@ mod tests {
         assert_eq!(Place::of_words([0; 3]), None);
         let again = PlacedFile::open(&place).unwrap();
         let (one, two) = (file.map(8192).unwrap(), again.map(8192).unwrap());
-        one.word(4096).store(7, opal_core::sync::Ordering::Relaxed);
-        assert_eq!(two.word(4096).load(opal_core::sync::Ordering::Relaxed), 7);
+        one.word(4096).store(7, crate::sync::Ordering::Relaxed);
+        assert_eq!(two.word(4096).load(crate::sync::Ordering::Relaxed), 7);
         assert_eq!(file.map(4096).err(), Some(Error::Malformed));
         assert_eq!(PlacedFile::open(&Place { inode: place.inode + 1, ..place }).err(), Some(Error::Malformed));
         assert!(rustix::fs::ftruncate(file.file.as_ref().unwrap(), 0).is_err());
         let (part, skipped) = again.map_part(4100, 8).unwrap();
-        assert_eq!((skipped, part.word(0).load(opal_core::sync::Ordering::Relaxed)), (4, 7));
+        assert_eq!((skipped, part.word(0).load(crate::sync::Ordering::Relaxed)), (4, 7));
         assert_eq!(again.map_part(8190, 4).err(), Some(Error::Malformed));
         assert_eq!(again.map_part(u64::MAX, 4).err(), Some(Error::Malformed));
         let gone = Place { descriptor: 999_999, ..place };
         assert_eq!(PlacedFile::open(&gone).err(), Some(Error::Permission));
         drop(file);
         // The mappings live on.
-        assert_eq!(two.word(4096).load(opal_core::sync::Ordering::Relaxed), 7);
+        assert_eq!(two.word(4096).load(crate::sync::Ordering::Relaxed), 7);
     }
 }

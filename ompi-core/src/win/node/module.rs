@@ -1,32 +1,51 @@
-//! The module of one window.
-#![allow(unsafe_code)] // the unsafe method of the framework's trait
+//! The module of one window: it synchronises by the shared words, and accesses are done at once, in whatever way a component reaches
+//! the memory of a target.
+#![allow(unsafe_code)] // the unsafe methods of the traits
 
-use crate::access;
-use crate::locks;
-use crate::raw::Buffer;
-use crate::wait::{self, Peers};
-use crate::words::Words;
-use alloc::boxed::Box;
+use super::peers::{self, Peers};
+use super::words::Words;
+use super::{locks, no_memory};
+use crate::comm::Communicator;
+use crate::error::{Class, Result};
+use crate::executor;
+use crate::framework::osc::{Access, Lock, Module, Target};
+use crate::framework::pml::subject;
+use crate::request::{self, Request};
 use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
-use ompi_core::comm::Communicator;
-use ompi_core::data::Data;
-use ompi_core::error::{Class, Result};
-use ompi_core::executor;
-use ompi_core::framework::op::Operation;
-use ompi_core::framework::osc::{Access, Lock, Module, Part, Target};
-use ompi_core::request::{self, Request};
 use opal_core::sync::{ConditionalLock, Ordering, fence};
 
+/// How a component reaches the memory of the processes of a window.
+pub trait Reach: Send + Sync {
+    /// Where a process's memory lies for loads and stores of this one, and its length.
+    fn mapped(&self, rank: usize) -> Option<(*mut u8, usize)>;
+
+    /// Does an access; it is complete here and there when this returns.
+    ///
+    /// # Safety
+    /// That of [`Module::access`].
+    unsafe fn access(&self, words: &Words, access: &Access<'_>, target: &Target<'_>) -> Result<()>;
+
+    /// Adds memory to a dynamic window.
+    fn attach(&self, _words: &Words, _base: *mut u8, _bytes: usize) -> Result<()> {
+        Err(Class::RmaFlavor.into())
+    }
+
+    /// Takes memory away.
+    fn detach(&self, _words: &Words, _base: *mut u8) -> Result<()> {
+        Err(Class::RmaFlavor.into())
+    }
+}
+
 /// Serves one window.
-pub struct Sm {
+pub struct NodeModule<R> {
     comm: Arc<Communicator>,
     me: usize,
-    parts: Box<[Part]>,
     words: Words,
     peers: Peers,
     known: ConditionalLock<Known>,
+    reach: R,
 }
 
 /// What this process remembers of each rank.
@@ -38,33 +57,29 @@ struct Known {
     completes: Vec<u64>,
 }
 
-impl Sm {
-    /// Over the memory that all processes have mapped.
-    pub fn new(comm: Arc<Communicator>, parts: &[Part], words: Words, peers: Peers) -> Sm {
-        let ranks = parts.len();
+impl<R: Reach> NodeModule<R> {
+    /// Of words that all processes have mapped.
+    pub fn new(comm: Arc<Communicator>, words: Words, reach: R) -> Result<NodeModule<R>> {
+        let peers = Peers::of(&comm).ok_or_else(no_memory)?;
+        peers.get_ready();
+        let ranks = comm.size();
         let known = Known { held: vec![None; ranks], posts: vec![0; ranks], completes: vec![0; ranks] };
-        Sm { me: comm.rank as usize, comm, parts: parts.into(), words, peers, known: ConditionalLock::new(known) }
+        Ok(NodeModule { me: comm.rank as usize, comm, words, peers, known: ConditionalLock::new(known), reach })
     }
 }
 
-impl Module for Sm {
+impl<R: Reach> Module for NodeModule<R> {
     fn base(&self) -> *mut u8 {
-        self.words.part(self.me).0
+        self.reach.mapped(self.me).map_or(core::ptr::null_mut(), |(at, _)| at)
     }
 
     fn shared(&self, rank: usize) -> Option<(*mut u8, usize)> {
-        Some(self.words.part(rank))
+        self.reach.mapped(rank)
     }
 
     unsafe fn access(&self, access: &Access<'_>, target: &Target<'_>, wanted: bool) -> Result<Option<Request>> {
-        let Target { rank, displacement, data } = *target;
-        // The caller has checked that it lies in the part.
-        let at = self.words.part(rank).0.wrapping_offset((displacement * self.parts[rank].unit) as isize);
-        // SAFETY: in the mapping, which lives as long as the window; the program synchronises accesses to it.
-        let target = unsafe { Buffer::new(Data { at, ..data }) };
-        // SAFETY: the caller's promise for each of them.
-        let access = unsafe { told(access) };
-        access::perform(&self.words, rank, &access, &target)?;
+        // SAFETY: the caller's promise.
+        unsafe { self.reach.access(&self.words, access, target)? };
         Ok(wanted.then(request::done))
     }
 
@@ -77,7 +92,12 @@ impl Module for Sm {
         for target in targets.iter().map(|target| *target as usize) {
             let seen = self.known.lock().posts[target];
             // Acquire pairs with the Release in `post`.
-            wait::until(|| self.words.posts(target, self.me).load(Ordering::Acquire) > seen)?;
+            let posted = || self.words.posts(target, self.me).load(Ordering::Acquire) > seen;
+            let subject = || {
+                let process = self.peers.process(target);
+                subject::at_window(subject::POST, process.map(|process| (target, process)), target)
+            };
+            peers::until(posted, subject)?;
             self.known.lock().posts[target] += 1;
         }
         Ok(())
@@ -111,7 +131,7 @@ impl Module for Sm {
     }
 
     fn lock(&self, rank: usize, lock: Lock) -> Result<()> {
-        locks::lock(&self.words, rank, lock, &self.peers)?;
+        locks::lock(&self.words, rank, lock, self.me, &self.peers)?;
         self.known.lock().held[rank] = Some(lock);
         Ok(())
     }
@@ -132,38 +152,15 @@ impl Module for Sm {
         Ok(())
     }
 
-    fn attach(&self, _base: *mut u8, _bytes: usize) -> Result<()> {
-        Err(Class::RmaFlavor.into())
+    fn attach(&self, base: *mut u8, bytes: usize) -> Result<()> {
+        self.reach.attach(&self.words, base, bytes)
     }
 
-    fn detach(&self, _base: *mut u8) -> Result<()> {
-        Err(Class::RmaFlavor.into())
+    fn detach(&self, base: *mut u8) -> Result<()> {
+        self.reach.detach(&self.words, base)
     }
 
     fn close(&self) -> Result<()> {
         Ok(())
-    }
-}
-
-/// The access with buffers that may be used.
-///
-/// # Safety
-/// That of [`Module::access`].
-unsafe fn told<'a>(access: &Access<'a>) -> access::Access<'a> {
-    // SAFETY: the caller's promise.
-    let buffer = |data: &Data<'a>| unsafe { Buffer::new(*data) };
-    match access {
-        Access::Put(origin) => access::Access::Put(buffer(origin)),
-        Access::Get(result) => access::Access::Get(buffer(result)),
-        Access::Accumulate(origin, operation) => access::Access::Accumulate(Some(buffer(origin)), None, *operation),
-        Access::GetAccumulate(_, result, Operation::NoOp) => {
-            access::Access::Accumulate(None, Some(buffer(result)), Operation::NoOp)
-        }
-        Access::GetAccumulate(origin, result, operation) => {
-            access::Access::Accumulate(Some(buffer(origin)), Some(buffer(result)), *operation)
-        }
-        Access::CompareAndSwap { origin, compare, result } => {
-            access::Access::CompareAndSwap(buffer(origin), buffer(compare), buffer(result))
-        }
     }
 }

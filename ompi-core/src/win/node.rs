@@ -1,0 +1,28 @@
+//! What components of framework osc have in common that serve windows of the processes of one node: words of synchronisation in memory
+//! that all of them have mapped, and a module over them.
+//!
+//! The first process makes a file in memory without a name ([`opal_core::sys::PlacedFile`]), which the others open through its
+//! /proc/PID/fd; when all have it mapped nobody holds a descriptor, so nothing is left behind whatever ends the job. [`Layout`] says
+//! where in it the words lie, and parts of the window if they are there. Every accumulate of a window takes the target's accumulate
+//! lock, so that all of them are atomic with each other; a passive lock is a ticket lock (`ticket.rs`).
+//!
+//! **Invariant:** no offset is read from shared memory.
+
+mod access;
+mod layout;
+mod locks;
+#[cfg(all(test, loom))]
+mod models;
+mod module;
+mod peers;
+mod share;
+mod ticket;
+mod words;
+
+pub use access::{Mapped, TargetData, perform};
+pub use layout::{Layout, PAGE};
+pub use locks::Combining;
+pub use module::{NodeModule, Reach};
+pub use peers::Peers;
+pub use share::{TOLD, no_memory, share};
+pub use words::Words;

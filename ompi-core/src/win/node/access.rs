@@ -1,0 +1,179 @@
+//! Accesses: copies, and combinations under the target's accumulate lock.
+#![allow(unsafe_code)]
+
+use super::locks::Combining;
+use super::words::Words;
+use crate::accumulate;
+use crate::data::{self, Data, no_room};
+use crate::datatype::{self, Datatype};
+use crate::error::{Class, Fault, Result};
+use crate::framework::op::Operation;
+use crate::framework::osc::Access;
+use alloc::vec::Vec;
+
+/// Data of a target, however this process reaches it.
+pub trait TargetData {
+    /// Its datatype.
+    fn datatype(&self) -> &Datatype;
+
+    /// Its bytes of data.
+    fn bytes(&self) -> usize;
+
+    /// Overwrites it.
+    ///
+    /// # Safety
+    /// `from` is readable, and as long.
+    unsafe fn write(&self, from: &Data<'_>) -> Result<()>;
+
+    /// Reads it.
+    ///
+    /// # Safety
+    /// `to` is writable, and as long.
+    unsafe fn read(&self, to: &Data<'_>) -> Result<()>;
+
+    /// Combines it with other data, all of the type `basic`; `found` is what was just read of it, if it was. Nobody else combines
+    /// meanwhile.
+    ///
+    /// # Safety
+    /// `origin` and `found` are readable, and as long.
+    unsafe fn combine(
+        &self,
+        origin: &Data<'_>,
+        operation: Operation,
+        basic: &Datatype,
+        found: Option<&Data<'_>>,
+    ) -> Result<()> {
+        // SAFETY: the caller's promise.
+        let input = unsafe { origin.packed()? };
+        let mut old = match found {
+            // SAFETY: as above.
+            Some(found) => unsafe { found.packed()? },
+            None => {
+                let mut old = Vec::new();
+                old.try_reserve_exact(self.bytes()).map_err(|_| no_room(self.bytes()))?;
+                old.resize(self.bytes(), 0u8);
+                let packed = Data { at: old.as_mut_ptr(), count: old.len(), datatype: datatype::byte() };
+                // SAFETY: memory of the library's own, of the same length.
+                unsafe { self.read(&packed)? };
+                old
+            }
+        };
+        accumulate::combine_packed(&mut old, operation, basic, &input)?;
+        let packed = Data { at: old.as_mut_ptr(), count: old.len(), datatype: datatype::byte() };
+        // SAFETY: as above.
+        unsafe { self.write(&packed) }
+    }
+}
+
+/// Data in memory that this process has mapped.
+pub struct Mapped<'a>(Data<'a>);
+
+impl<'a> Mapped<'a> {
+    /// # Safety
+    /// It lies in the memory of a window, which stays mapped as long as this lives; the program synchronises accesses to it.
+    pub unsafe fn new(data: Data<'a>) -> Mapped<'a> {
+        Mapped(data)
+    }
+}
+
+impl TargetData for Mapped<'_> {
+    fn datatype(&self) -> &Datatype {
+        self.0.datatype
+    }
+
+    fn bytes(&self) -> usize {
+        self.0.bytes()
+    }
+
+    #[inline(always)]
+    unsafe fn write(&self, from: &Data<'_>) -> Result<()> {
+        // SAFETY: by the contracts of this and of `new`; the program may not let them overlap (MPI 5.0 §12.3).
+        unsafe { data::copy(from, &self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn read(&self, to: &Data<'_>) -> Result<()> {
+        // SAFETY: likewise.
+        unsafe { data::copy(&self.0, to) }
+    }
+
+    unsafe fn combine(
+        &self,
+        origin: &Data<'_>,
+        operation: Operation,
+        basic: &Datatype,
+        _found: Option<&Data<'_>>,
+    ) -> Result<()> {
+        let bytes = origin.bytes();
+        if let Some(at) = origin.contiguous() {
+            // SAFETY: as in `write`.
+            return unsafe { accumulate::combine(&self.0, operation, basic, at, bytes) };
+        }
+        // SAFETY: readable by the caller's promise.
+        let packed = unsafe { origin.packed()? };
+        // SAFETY: as in `write`; the copy is memory of the library's own.
+        unsafe { accumulate::combine(&self.0, operation, basic, packed.as_ptr(), bytes) }
+    }
+}
+
+/// Does an access to data of a rank, at once.
+///
+/// # Safety
+/// That of [`Module::access`](crate::framework::osc::Module::access).
+#[inline(always)]
+pub unsafe fn perform(words: &Words, rank: usize, access: &Access<'_>, target: &impl TargetData) -> Result<()> {
+    match access {
+        // SAFETY: the caller's promise, here and below.
+        Access::Put(origin) => unsafe { target.write(origin) },
+        // SAFETY: as above.
+        Access::Get(result) => unsafe { target.read(result) },
+        Access::Accumulate(origin, operation) => {
+            let basic = basic(target.datatype())?;
+            let _alone = Combining::begin(words, rank);
+            // SAFETY: as above.
+            unsafe { change(target, origin, *operation, basic, None) }
+        }
+        Access::GetAccumulate(origin, result, operation) => {
+            let basic = basic(target.datatype())?;
+            let _alone = Combining::begin(words, rank);
+            // SAFETY: as above.
+            unsafe { target.read(result)? };
+            // SAFETY: as above.
+            unsafe { change(target, origin, *operation, basic, Some(result)) }
+        }
+        Access::CompareAndSwap { origin, compare, result } => {
+            let _alone = Combining::begin(words, rank);
+            // SAFETY: as above.
+            unsafe { target.read(result)? };
+            // SAFETY: as above.
+            let expected = unsafe { compare.packed()? };
+            // SAFETY: it was just written.
+            let found = unsafe { result.packed()? };
+            // SAFETY: as above.
+            if expected == found { unsafe { target.write(origin) } } else { Ok(()) }
+        }
+    }
+}
+
+/// # Safety
+/// That of [`TargetData::combine`].
+unsafe fn change(
+    target: &impl TargetData,
+    origin: &Data<'_>,
+    operation: Operation,
+    basic: &Datatype,
+    found: Option<&Data<'_>>,
+) -> Result<()> {
+    match operation {
+        Operation::NoOp => Ok(()),
+        // SAFETY: the caller's promise.
+        Operation::Replace => unsafe { target.write(origin) },
+        // SAFETY: as above.
+        _ => unsafe { target.combine(origin, operation, basic, found) },
+    }
+}
+
+fn basic(datatype: &Datatype) -> Result<&'static Datatype> {
+    let none = || Fault::new(Class::Type).argument("target_datatype").because("its data is not all of one basic type");
+    accumulate::basic(datatype).ok_or_else(none)
+}

@@ -1,0 +1,54 @@
+//! Making the memory of the words on all processes.
+
+use super::layout::Layout;
+use super::words::Words;
+use crate::comm::Communicator;
+use crate::error::{Class, Fault, Result};
+use crate::oob::Conversation;
+use crate::oob::allgather::Allgather;
+use crate::user_memory;
+use alloc::vec::Vec;
+use opal_core::sys::{Place, PlacedFile};
+
+/// Words that a process tells all others at the same time.
+pub const TOLD: usize = 4;
+
+/// Memory of a layout that all processes of a communicator have mapped, and what each of them tells; all call it.
+pub fn share(comm: &Communicator, layout: Option<Layout>, own: [u64; TOLD]) -> Result<(Words, Vec<[u64; TOLD]>)> {
+    // The first process makes the file, and tells where it is or that there is none.
+    let made = match (comm.rank, &layout) {
+        (0, Some(layout)) if user_memory::check_left(layout.bytes() as u128).is_ok() => {
+            PlacedFile::create(layout.bytes()).map(Some)
+        }
+        _ => Ok(None),
+    };
+    let place =
+        made.as_ref().ok().and_then(|file| file.as_ref()).map_or([0; Place::WORDS], |file| file.place().words());
+    let mut words = [0; Place::WORDS + TOLD];
+    words[..Place::WORDS].copy_from_slice(&place);
+    words[Place::WORDS..].copy_from_slice(&own);
+    let all = exchange(comm, words)?;
+    let place = Place::of_words(core::array::from_fn(|word| all[0][word]));
+    let mapped = match (place, &layout, &made) {
+        (Some(_), Some(layout), Ok(Some(file))) => file.map(layout.bytes()),
+        (Some(place), Some(layout), _) => PlacedFile::open(&place).and_then(|file| file.map(layout.bytes())),
+        _ => Err(opal_core::Error::OutOfResource),
+    };
+    // Until here the first process keeps its descriptor open; afterwards the mappings alone hold the memory.
+    exchange(comm, [0])?;
+    drop(made);
+    let (mapping, layout) = mapped.ok().zip(layout).ok_or_else(no_memory)?;
+    let told = |words: &[u64; Place::WORDS + TOLD]| core::array::from_fn(|word| words[Place::WORDS + word]);
+    Ok((Words::new(layout, mapping), all.iter().map(told).collect()))
+}
+
+/// The fault where memory cannot be shared.
+#[cold]
+pub fn no_memory() -> Fault {
+    Fault::new(Class::NoMem)
+        .because("the machine has not so much memory left, or the window's processes cannot share it")
+}
+
+fn exchange<const N: usize>(comm: &Communicator, words: [u64; N]) -> Result<Vec<[u64; N]>> {
+    Allgather::about(comm, Conversation::Collective, comm.next_constructor(), &words).wait::<N>()
+}
