@@ -74,6 +74,8 @@ int main(int argc, char **argv)
             raise(SIGKILL);
         }
         MPI_Recv(&number, 1, MPI_DOUBLE, size - 1, 7, ring, MPI_STATUS_IGNORE);
+    } else if (!strcmp(what, "nap")) {
+        usleep(2000000);
     } else if (!strcmp(what, "collective")) {
         /* The last rank does not come. */
         if (rank == size - 1)
