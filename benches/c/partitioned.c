@@ -3,13 +3,27 @@
  * the row's. A round is MPI_Start, MPI_Pready for each partition, MPI_Wait; on the other side MPI_Start and MPI_Wait. The receive
  * is started before the answer to it can come.
  *
- *   mpirun -n 2 partitioned [--many] [--whole] [--watch] [-s size[,size]] [-r samples] [-i iterations] [--json] [--pin]
+ *   mpirun -n 2 partitioned [--many] [--whole] [--watch] [--apart | --late | --still] [-s size[,size]] [-r samples] [-i iterations] [--json] [--pin]
  *
- * --whole sends the same bytes by MPI_Send instead, which is what partitions cost something beside.
+ * --whole sends the same bytes by MPI_Send instead, which is what partitions cost something beside. --apart: some 20 us of
+ * computing before each mark, so that partitions become ready one after the other; --late: all of that computing before the first
+ * mark; --still: the computing alone. Late less still is what the transfer takes; late less apart is how much of it was hidden, of
+ * which all but the last partition's part can be.
  */
 #include "bench.h"
 
-static int many, whole, watch;
+static int many, whole, watch, apart, late, still;
+static volatile double sink;
+
+enum { STEPS = 10000 };
+
+static void compute(int times)
+{
+    double x = 1.0;
+    for (long i = 0; i < (long)times * STEPS; i++)
+        x = x * 1.0000001 + 1e-9;
+    sink = x;
+}
 
 struct ping {
     char *out, *in;
@@ -23,15 +37,22 @@ static void send(struct ping *p)
         MPI_Send(p->out, p->partitions * p->size, MPI_BYTE, 1 - p->rank, BENCH_TAG, MPI_COMM_WORLD);
         return;
     }
+    if (late || still)
+        compute(p->partitions);
+    if (still)
+        return;
     MPI_Start(&p->send);
-    for (int i = 0; i < p->partitions; i++)
+    for (int i = 0; i < p->partitions; i++) {
+        if (apart)
+            compute(1);
         MPI_Pready(i, p->send);
+    }
     MPI_Wait(&p->send, MPI_STATUS_IGNORE);
 }
 
 static void begin(struct ping *p)
 {
-    if (!whole)
+    if (!whole && !still)
         MPI_Start(&p->receive);
 }
 
@@ -41,6 +62,8 @@ static void receive(struct ping *p)
         MPI_Recv(p->in, p->partitions * p->size, MPI_BYTE, 1 - p->rank, BENCH_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         return;
     }
+    if (still)
+        return;
     for (int i = 0; i < p->partitions && watch; i++)
         for (int flag = 0; !flag;)
             MPI_Parrived(p->receive, i, &flag);
@@ -70,10 +93,13 @@ static void measure(const struct bench *b, int size)
         MPI_Psend_init(p.out, p.partitions, size, MPI_BYTE, 1 - b->rank, BENCH_TAG, MPI_COMM_WORLD, MPI_INFO_NULL, &p.send);
         MPI_Precv_init(p.in, p.partitions, size, MPI_BYTE, 1 - b->rank, BENCH_TAG, MPI_COMM_WORLD, MPI_INFO_NULL, &p.receive);
     }
-    chunk(&p, 1);
-    bench_verify(b, p.in, bytes, size + 1 - b->rank);
-    bench_measure(b, chunk, &p, size, MICROSECONDS, 2, 2.0 * (double)bytes);
-    bench_verify(b, p.in, bytes, size + 1 - b->rank);
+    if (!still) {
+        chunk(&p, 1);
+        bench_verify(b, p.in, bytes, size + 1 - b->rank);
+    }
+    bench_measure(b, chunk, &p, size, MICROSECONDS, still ? 1 : 2, 2.0 * (double)bytes);
+    if (!still)
+        bench_verify(b, p.in, bytes, size + 1 - b->rank);
     if (!whole)
         MPI_Request_free(&p.send), MPI_Request_free(&p.receive);
     free(p.out);
@@ -85,7 +111,10 @@ int main(int argc, char **argv)
     struct bench b = {.o = {.program = "partitioned", .repetitions = 20, .chunk_us = 4000}, .members = 2};
     struct flag flags[] = {{"--many", "64 partitions instead of 16", &many},
                            {"--whole", "the same bytes by MPI_Send", &whole},
-                           {"--watch", "ask for each partition with MPI_Parrived before the wait", &watch}};
+                           {"--watch", "ask for each partition with MPI_Parrived before the wait", &watch},
+                           {"--apart", "some 20 us of computing before each mark", &apart},
+                           {"--late", "all of that computing before the first mark", &late},
+                           {"--still", "that computing alone", &still}};
     memcpy(b.o.flags, flags, sizeof flags);
     for (int size = 64; size <= 64 << 10; size *= 8)
         b.o.sizes[b.o.size_count++] = size;

@@ -209,6 +209,16 @@ pub fn partitioned(handle: usize) -> Option<Partitioned> {
     (word & PARTITIONED != 0).then_some(found)
 }
 
+/// MPI_Pready, as [`Driver::pready`]; `false`, too, if the handle is not that of a partitioned request that is under way.
+#[inline(always)]
+pub fn pready(handle: usize, partition: usize) -> bool {
+    let mut is_marked = false;
+    if let Some(slot) = find_partitioned(handle) {
+        slot.drive(|driver, token| is_marked = driver.pready(token, partition));
+    }
+    is_marked
+}
+
 /// Ends an operation. Once per request (per start of a persistent one), by its owner; `status.error` is its error code.
 // Inlined so that the status is made in its slot: made elsewhere and copied, the copy would wait for its own stores.
 #[inline(always)]

@@ -91,7 +91,7 @@ static void walk(void)
     int sources = -1, events = -1, same = -1;
     OK(MPI_T_source_get_num(&sources));
     OK(MPI_T_event_get_num(&events));
-    CHECK(sources == 2 && events == 6);
+    CHECK(sources == 2 && events == 9);
     for (int index = 0; index < sources; index++) {
         char name[64], description[256];
         int name_length = sizeof name, description_length = sizeof description;
@@ -117,8 +117,13 @@ static void walk(void)
                                 description, &description_length, &bind));
         CHECK(strlen(name) + 1 == (size_t)name_length && strlen(description) + 1 == (size_t)description_length);
         CHECK(types[0] == MPI_INT && displacements[0] == 0);
-        CHECK_EQ(bind, MPI_T_BIND_MPI_COMM);
-        if (strncmp(name, "coll_", 5) == 0) {
+        int is_of_transport = strncmp(name, "btl_", 4) == 0;
+        CHECK_EQ(bind, is_of_transport ? MPI_T_BIND_NO_OBJECT : MPI_T_BIND_MPI_COMM);
+        if (is_of_transport) {
+            CHECK(elements == 2 && types[1] == MPI_INT && types[2] == 0 && displacements[1] == 4 && displacements[2] == -1);
+            OK(MPI_T_enum_get_info(functions, &words, NULL, NULL));
+            CHECK(words >= 2);
+        } else if (strncmp(name, "coll_", 5) == 0) {
             CHECK(elements == 2 && types[1] == MPI_UNSIGNED_LONG_LONG && types[2] == 0);
             CHECK(displacements[1] == 8 && displacements[2] == -1);
             OK(MPI_T_enum_get_info(functions, &words, NULL, NULL));
@@ -229,7 +234,7 @@ static void refused(void)
     MPI_Count time;
     int index;
     char room[64];
-    for (int wrong = -1; wrong < 7; wrong += 7) {
+    for (int wrong = -1; wrong < 10; wrong += 10) {
         TOOL(MPI_T_source_get_info(wrong, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL), MPI_T_ERR_INVALID_INDEX);
         TOOL(MPI_T_source_get_timestamp(wrong, &time), MPI_T_ERR_INVALID_INDEX);
         TOOL(MPI_T_event_get_info(wrong, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL),

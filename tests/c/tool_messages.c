@@ -1,13 +1,13 @@
 // ranks: 1 3
 /*
- * Events of messages, MPI 5.0 section 15.3.8: each send, each match and each message that comes before its receive is told of once, with
- * peer, tag and bytes, in the order of their times, on its own communicator; what is too much until the next call is counted.
+ * Events of messages, MPI 5.0 section 15.3.8: each send, each match, each end of a receive and each message that comes before its
+ * receive is told of once, with peer, tag and bytes, in the order of their times, on its own communicator; what is too much until the next call is counted.
  */
 #include "tool.h"
 
-enum { POSTED, MATCHED, ARRIVED, REMOVED, KINDS };
+enum { POSTED, MATCHED, ARRIVED, REMOVED, COMPLETED, KINDS };
 static const char *const names[KINDS] = {"pml_message_posted", "pml_message_matched", "pml_unexpected_arrived",
-                                         "pml_unexpected_removed"};
+                                         "pml_unexpected_removed", "pml_message_completed"};
 static int event_index[KINDS];
 static MPI_Count dropped_events;
 
@@ -103,6 +103,14 @@ static void messages(void)
         for (int at = 0; at < 4; at++) {
             CHECK(heard[MATCHED].peer[at] == 0 && heard[MATCHED].tag[at] == tags[order[at]]);
             CHECK(heard[MATCHED].bytes[at] == bytes[order[at]]);
+        }
+        /* Each was waited for before the next one was received. */
+        CHECK_EQ(heard[COMPLETED].count, 4);
+        for (int at = 0; at < 4; at++) {
+            CHECK(heard[COMPLETED].peer[at] == 0 && heard[COMPLETED].tag[at] == tags[order[at]]);
+            CHECK(heard[COMPLETED].bytes[at] == bytes[order[at]]);
+            CHECK(heard[COMPLETED].time[at] >= heard[MATCHED].time[at]);
+            CHECK(at == 3 || heard[COMPLETED].time[at] <= heard[MATCHED].time[at + 1]);
         }
         /* The first one for sure; others may have come in time. */
         CHECK(heard[ARRIVED].count >= 1 && heard[ARRIVED].tag[0] == 3 && heard[ARRIVED].bytes[0] == 8);

@@ -92,6 +92,8 @@ int main(int argc, char **argv)
             MPI_Group_incl(world, 1, (int[]){0}, &zero);
             MPI_Win_start(zero, 0, win);
         }
+    } else if (!strcmp(what, "nap")) {
+        usleep(2000000);
     } else if (!strcmp(what, "collective")) {
         /* The last rank does not come. */
         if (rank == size - 1)

@@ -5,7 +5,7 @@ pub mod archive;
 pub mod compile;
 pub mod components;
 mod dist;
-mod fortran;
+pub mod fortran;
 pub mod groups;
 pub mod header;
 pub mod image;

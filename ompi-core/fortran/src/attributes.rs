@@ -318,3 +318,9 @@ f08_names! {
     comm_create_keyval type_create_keyval win_create_keyval comm_set_attr type_set_attr win_set_attr comm_get_attr type_get_attr
     win_get_attr
 }
+
+routines! {
+    pmpi_keyval_create_ = "MPI_Keyval_create(copy_fn, delete_fn, keyval, extra_state, ierror)"
+    pmpi_attr_put_ = "MPI_Attr_put(comm, keyval, attribute_val, ierror)"
+    pmpi_attr_get_ = "MPI_Attr_get(comm, keyval, attribute_val, flag, ierror)"
+}

@@ -186,3 +186,7 @@ fn is_null(procedure: Procedure) -> bool {
 
 plain_names! { grequest_start register_datarep }
 f08_names! { grequest_start register_datarep register_datarep_c }
+
+routines! {
+    pmpi_grequest_start_ = "MPI_Grequest_start(query_fn, free_fn, cancel_fn, extra_state, request, ierror)"
+}

@@ -64,3 +64,15 @@ alias! { "mpi_session_detach_buffer_f08_", "pmpi_session_detach_buffer_f08_" }
 alias! { "mpi_buffer_detach_c_f08_", "pmpi_buffer_detach_c_f08_" }
 alias! { "mpi_comm_detach_buffer_c_f08_", "pmpi_comm_detach_buffer_c_f08_" }
 alias! { "mpi_session_detach_buffer_c_f08_", "pmpi_session_detach_buffer_c_f08_" }
+
+routines! {
+    pmpi_buffer_detach_ = "MPI_Buffer_detach(buffer_addr, size, ierror)"
+    pmpi_comm_detach_buffer_ = "MPI_Comm_detach_buffer(comm, buffer_addr, size, ierror)"
+    pmpi_session_detach_buffer_ = "MPI_Session_detach_buffer(session, buffer_addr, size, ierror)"
+    pmpi_buffer_detach_f08_ = "MPI_Buffer_detach(buffer_addr, size, ierror) of mpi_f08"
+    pmpi_comm_detach_buffer_f08_ = "MPI_Comm_detach_buffer(comm, buffer_addr, size, ierror) of mpi_f08"
+    pmpi_session_detach_buffer_f08_ = "MPI_Session_detach_buffer(session, buffer_addr, size, ierror) of mpi_f08"
+    pmpi_buffer_detach_c_f08_ = "MPI_Buffer_detach(buffer_addr, size, ierror) of mpi_f08"
+    pmpi_comm_detach_buffer_c_f08_ = "MPI_Comm_detach_buffer(comm, buffer_addr, size, ierror) of mpi_f08"
+    pmpi_session_detach_buffer_c_f08_ = "MPI_Session_detach_buffer(session, buffer_addr, size, ierror) of mpi_f08"
+}

@@ -2,6 +2,7 @@
 
 use crate::arguments::{In, Int, SUCCESS};
 use crate::dimension::Dimension;
+use crate::kept::{Known, Lent, Shape};
 use crate::refusal::raise;
 
 unsafe extern "C" {
@@ -33,6 +34,8 @@ const PIECES: usize = 17;
 /// What the call takes from a section: one element of a datatype of ours, or what the program passed where there are no gaps.
 pub struct Layout<T: 'static> {
     made: Option<Int>,
+    // It stays for the next call.
+    lent: Option<Lent>,
     count: In<T>,
     datatype: In<Int>,
 }
@@ -54,7 +57,11 @@ impl One for i64 {
 impl<T: One> Layout<T> {
     /// What the program passed.
     pub fn as_it_is(count: In<T>, datatype: In<Int>) -> Layout<T> {
-        Layout { made: None, count, datatype }
+        Layout { made: None, lent: None, count, datatype }
+    }
+
+    fn kept(lent: Lent, count: In<T>, datatype: In<Int>) -> Layout<T> {
+        Layout { made: Some(lent.datatype() as Int), lent: Some(lent), count, datatype }
     }
 
     /// For the shim.
@@ -70,7 +77,7 @@ impl<T: One> Layout<T> {
 
 impl<T> Drop for Layout<T> {
     fn drop(&mut self) {
-        if let Some(datatype) = self.made {
+        if let (Some(datatype), None) = (self.made, &self.lent) {
             // An operation under way keeps it: MPI 5.0 §5.1.9.
             let mut handle = crate::arguments::to_c(datatype);
             PMPI_Type_free(&raw mut handle);
@@ -104,6 +111,13 @@ pub fn of<T: One>(
     short: i64,
 ) -> Result<Option<Layout<T>>, Int> {
     let (count, datatype): (i64, usize) = (count_passed.get().into(), datatype_passed.handle());
+    let shape = Shape::of(dimensions, element_bytes, count, datatype);
+    let short = match shape.as_ref().map(Shape::look_up) {
+        Some(Known::Datatype(lent)) => return Ok(Some(Layout::kept(lent, count_passed, datatype_passed))),
+        // It comes again and again.
+        Some(Known::Shape) => 0,
+        Some(Known::Nothing) | None => short,
+    };
     let (mut lb, mut extent) = (0, 0);
     match PMPI_Type_get_extent_c(datatype, &raw mut lb, &raw mut extent) {
         SUCCESS => {}
@@ -127,7 +141,10 @@ pub fn of<T: One>(
         code => return Err(code),
     }
     core::mem::forget(whole);
-    Ok(Some(Layout { made: Some(handle as Int), count: count_passed, datatype: datatype_passed }))
+    if let Some(lent) = shape.and_then(|shape| shape.keep(handle)) {
+        return Ok(Some(Layout::kept(lent, count_passed, datatype_passed)));
+    }
+    Ok(Some(Layout { made: Some(handle as Int), lent: None, count: count_passed, datatype: datatype_passed }))
 }
 
 /// A copy of the section must have what `count` of `datatype` reach.

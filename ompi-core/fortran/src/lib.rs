@@ -19,18 +19,21 @@ mod names;
 mod arguments;
 mod attributes;
 mod callbacks;
+mod caller;
 mod copied;
 mod detach;
 mod dimension;
 mod equal;
 #[rustfmt::skip]
 mod generated;
+mod kept;
 mod layout;
 mod memory;
 mod peers;
 mod pending;
 mod refusal;
 mod requests;
+mod routine;
 #[cfg(feature = "runtime")]
 mod runtime;
 mod section;

@@ -22,6 +22,14 @@ macro_rules! f08ts_names {
     };
 }
 
+/// What [`crate::caller`] knows of a file: routines and their bindings.
+macro_rules! routines {
+    ($($name:ident = $binding:literal)*) => {
+        pub static ROUTINES: &[crate::routine::Routine] =
+            &[$(crate::routine::Routine::new($name as *const (), $binding)),*];
+    };
+}
+
 macro_rules! alias {
     ($alias:expr, $name:expr) => {
         core::arch::global_asm!(

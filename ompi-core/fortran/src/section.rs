@@ -94,7 +94,7 @@ impl Section {
     }
 }
 
-/// To make a datatype takes a microsecond.
+/// To make a datatype takes a microsecond; the one of a section that comes again is kept.
 const SHORT: i64 = 4096;
 
 /// A text that the compiler describes, because the procedure has a choice buffer, too.

@@ -185,3 +185,8 @@ fn is_constant(argv: Text) -> bool {
 
 plain_names! { comm_spawn comm_spawn_multiple }
 f08_names! { comm_spawn comm_spawn_multiple }
+
+routines! {
+    pmpi_comm_spawn_ = "MPI_Comm_spawn(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes, ierror)"
+    pmpi_comm_spawn_multiple_ = "MPI_Comm_spawn_multiple(count, array_of_commands, array_of_argv, array_of_maxprocs, array_of_info, root, comm, intercomm, array_of_errcodes, ierror)"
+}

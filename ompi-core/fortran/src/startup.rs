@@ -75,3 +75,9 @@ extern "C" fn pmpi_sizeof_f08ts_(x: Section, size: crate::arguments::Out<Int>, i
 plain_names! { init init_thread info_create_env pcontrol wtime wtick aint_add aint_diff f_sync_reg }
 f08_names! { init init_thread info_create_env pcontrol wtime wtick aint_add aint_diff }
 f08ts_names! { f_sync_reg sizeof }
+
+routines! {
+    pmpi_init_ = "MPI_Init(ierror)"
+    pmpi_init_thread_ = "MPI_Init_thread(required, provided, ierror)"
+    pmpi_info_create_env_ = "MPI_Info_create_env(info, ierror)"
+}

@@ -115,3 +115,9 @@ fn with_nul(length: Int) -> Int {
 
 plain_names! { info_get info_get_string session_get_nth_pset }
 f08_names! { info_get info_get_string session_get_nth_pset }
+
+routines! {
+    pmpi_info_get_ = "MPI_Info_get(info, key, valuelen, value, flag, ierror)"
+    pmpi_info_get_string_ = "MPI_Info_get_string(info, key, buflen, value, flag, ierror)"
+    pmpi_session_get_nth_pset_ = "MPI_Session_get_nth_pset(session, info, n, pset_len, pset_name, ierror)"
+}

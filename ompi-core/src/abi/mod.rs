@@ -29,6 +29,7 @@ pub mod env;
 pub mod errhandler;
 pub mod error_code;
 pub mod fast_path;
+mod fortran;
 pub mod grequest;
 pub mod group;
 pub mod handle_int;

@@ -5,7 +5,7 @@ use super::kinds::{
     rank_from, rank_to,
 };
 use crate::error::{Class, Fault, Result};
-use crate::framework::part::{self, Module, PartitionedTransfer};
+use crate::framework::part::{self, PartitionedTransfer};
 use crate::request::{self, NULL, Partitioned};
 use crate::status::{ANY_SOURCE, ANY_TAG};
 use alloc::format;
@@ -49,27 +49,31 @@ rows! {
 
     /// Says that a partition of a send may leave. MPI 5.0 §4.2.1.
     fn Pready(partition: Raw<c_int>, request: Request) [] => {
-        let (module, token) = started(request)?;
-        let partition = number(partition, "partition")?;
-        module.pready(token, partition..partition + 1).map_err(|fault| fault.argument("partition"))
+        // A negative number becomes one that no partition has.
+        match request::pready(request, partition as usize) {
+            true => Ok(()),
+            false => ready_one(request, partition),
+        }
     }
 
     /// Says that a range of partitions may leave. MPI 5.0 §4.2.1.
     fn Pready_range(partition_low: Raw<c_int>, partition_high: Raw<c_int>, request: Request) [] => {
-        let (module, token) = started(request)?;
         let range = range(partition_low, partition_high)?;
-        module.pready(token, range).map_err(|fault| fault.argument("partition_high"))
+        ready(request, range).map_err(|fault| fault.argument("partition_high"))
     }
 
     /// Says that the listed partitions may leave. MPI 5.0 §4.2.1.
     fn Pready_list(length: Raw<c_int>, array_of_partitions: Array<c_int>, request: Request) [] => {
-        let (module, token) = started(request)?;
+        check_started(request)?;
         let length = number(length, "length")?;
         // SAFETY: the array has `length` elements by the standard.
         let listed = unsafe { array(array_of_partitions, length, "array_of_partitions")? };
         listed.iter().try_for_each(|partition| {
             let partition = number(*partition, "array_of_partitions")?;
-            module.pready(token, partition..partition + 1).map_err(|fault| fault.argument("array_of_partitions"))
+            if request::pready(request, partition) {
+                return Ok(());
+            }
+            ready(request, partition..partition + 1).map_err(|fault| fault.argument("array_of_partitions"))
         })
     }
 
@@ -117,14 +121,25 @@ fn no_wildcards(source: c_int, tag: c_int) -> Result<()> {
     Ok(())
 }
 
-/// A partitioned request that is under way.
-#[inline(always)]
-fn started(handle: usize) -> Result<(&'static dyn Module, u64)> {
+/// MPI_Pready where it is not what it nearly always is.
+#[inline(never)]
+fn ready_one(handle: usize, partition: c_int) -> Result<()> {
+    let partition = number(partition, "partition")?;
+    ready(handle, partition..partition + 1).map_err(|fault| fault.argument("partition"))
+}
+
+/// Marks partitions of a request that must be under way.
+fn ready(handle: usize, partitions: Range<usize>) -> Result<()> {
+    let found = check_started(handle)?;
+    part::selected()?.pready(found.token, partitions)
+}
+
+fn check_started(handle: usize) -> Result<Partitioned> {
     let found = find(handle)?;
     if !found.is_started {
         return Err(wrong_request("it was not started".into()));
     }
-    Ok((part::selected()?, found.token))
+    Ok(found)
 }
 
 #[inline(always)]

@@ -1,5 +1,6 @@
 //! Where a fault becomes an error code: the handler of the object that the call concerns decides what happens.
 
+use super::fortran;
 use crate::errhandler::{self, Errhandler};
 use crate::error::{Class, Fault};
 use crate::parameters::COMPAT_MPI3;
@@ -194,7 +195,10 @@ pub fn raise_tool(_function: &'static str, _scopes: &[Scope], fault: Fault) -> c
 fn describe(function: &str, object: &Object, fault: &Fault) -> String {
     let Object { name: on, whose, remedy, .. } = object;
     let class = errhandler::error_string(fault.get());
-    let mut text = format!("{function}{on} failed: {class}");
+    let mut text = match fortran::routine(function) {
+        Some(routine) => format!("Fortran's {routine}{on} failed: {class}"),
+        None => format!("{function}{on} failed: {class}"),
+    };
     match (fault.of_argument(), fault.reason()) {
         ("", "") => {}
         ("", reason) => text += &format!("\n  {reason}"),

@@ -2,27 +2,28 @@
 
 use crate::comm;
 use crate::comm::Communicator;
-use crate::tool::event::pending::{self, Dropped, Pending};
+use crate::framework::bml::PathEvent;
+use crate::framework::pml::MessageEvent;
+use crate::process;
+use crate::tool::event::pending::{self, Dropped, Pending, What};
 use crate::tool::event::{self, FreeFn, ToolFunction};
 use crate::tool::value::Datum;
 use core::ffi::{c_int, c_void};
 
-/// Tells of what happened to messages since the last time. No lock is held: a row begins or ends.
+/// Tells of what happened to messages and transports since the last time. No lock is held: a row begins or ends.
 pub(super) fn tell_pending() {
     let Some((_teller, waiting, dropped)) = pending::begin() else { return };
-    for Pending { event, timestamp, message } in waiting {
-        let Some((_, comm)) = comm::of_context(message.context) else { continue };
-        let rank = comm.peers().members().iter().position(|process| *process == message.process);
-        let rank = rank.map_or(-1, |rank| rank as i32);
-        tell_listeners(
-            event,
-            comm,
-            &[Datum::Int(rank), Datum::Int(message.tag), Datum::Unsigned(message.bytes)],
-            timestamp,
-        );
+    for Pending { event, timestamp, what } in waiting {
+        match what {
+            What::Message(message) => tell_message(event, &message, timestamp),
+            What::Path(path) => tell_path(event, &path, timestamp),
+        }
     }
     for Dropped { event, context, count } in dropped {
-        let Some((_, comm)) = comm::of_context(context) else { continue };
+        let comm = context.and_then(comm::of_context).map(|(_, comm)| comm);
+        if context.is_some() && comm.is_none() {
+            continue;
+        }
         for (handle, registration) in event::listeners(event, comm) {
             if let Some(hook) = registration.dropped() {
                 let source = event::ALL[event].source as c_int;
@@ -33,8 +34,21 @@ pub(super) fn tell_pending() {
     }
 }
 
-/// Tells of an event on a communicator.
-pub(super) fn tell_listeners(event: usize, comm: &Communicator, data: &[Datum<'static>], timestamp: i64) {
+fn tell_message(event: usize, message: &MessageEvent, timestamp: i64) {
+    let Some((_, comm)) = comm::of_context(message.context) else { return };
+    let rank = comm.peers().members().iter().position(|process| *process == message.process);
+    let rank = rank.map_or(-1, |rank| rank as i32);
+    let data = [Datum::Int(rank), Datum::Int(message.tag), Datum::Unsigned(message.bytes)];
+    tell_listeners(event, Some(comm), &data, timestamp);
+}
+
+fn tell_path(event: usize, path: &PathEvent, timestamp: i64) {
+    let rank = if (path.process as usize) < process::count() { path.process as i32 } else { -1 };
+    tell_listeners(event, None, &[Datum::Int(rank), Datum::Int(event::transport(path.transport))], timestamp);
+}
+
+/// Tells of an event, on a communicator if it is bound to one.
+pub(super) fn tell_listeners(event: usize, comm: Option<&Communicator>, data: &[Datum<'static>], timestamp: i64) {
     for (handle, registration) in event::listeners(event, comm) {
         let Some(hook) = registration.enter() else { continue };
         if let Some(instance) = event::begin_instance(event, data, timestamp) {

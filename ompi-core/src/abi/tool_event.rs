@@ -8,6 +8,7 @@ use super::tool_text::{buffer, give, put, store};
 use crate::comm::Communicator;
 use crate::error::{Class, Fault, Result};
 use crate::executor;
+use crate::framework::bml;
 use crate::framework::coll::{Call, Function};
 use crate::framework::pml::{self, Observer};
 use crate::info::Info;
@@ -16,7 +17,7 @@ use crate::report::listen;
 use crate::tool::event::pending;
 use crate::tool::event::{self, DroppedFn, EventFn, FreeFn, ToolFunction};
 use crate::tool::value::{Datum, ValueType};
-use crate::tool::{BOUND_TO_COMM, element, enumeration};
+use crate::tool::{NO_OBJECT, element};
 use core::ffi::{c_char, c_int, c_void};
 
 rows! {
@@ -77,9 +78,9 @@ rows! {
         // SAFETY: see above.
         unsafe { elements(found.elements, array_of_datatypes, array_of_displacements, num_elements)? };
         // SAFETY: see above.
-        unsafe { put(enumtype, if found.is_of_function { enumeration::FUNCTIONS } else { enumeration::NULL }) };
+        unsafe { put(enumtype, found.enumeration) };
         // SAFETY: see above.
-        unsafe { put(bind, BOUND_TO_COMM) };
+        unsafe { put(bind, event::bind(event_index as usize)) };
         // SAFETY: see above.
         unsafe { put_info(info) }
     }
@@ -97,14 +98,21 @@ rows! {
         // No hint is known.
         let _unused = info;
         event::get(event_index)?;
-        // SAFETY: null, or the place of a communicator's handle: that is what all events are bound to.
-        let (comm, found) = unsafe { comm_at(obj_handle)? };
-        if event_index as usize >= event::MESSAGES {
-            pml::selected().count_traffic(found).ok_or(Class::ToolNotSupported)?;
-        }
-        let (registration, is_first_of_messages) = event::register(event_index, comm)?;
-        if is_first_of_messages {
-            hear_messages();
+        let index = event_index as usize;
+        let comm = if event::bind(index) == NO_OBJECT {
+            // MPI 5.0 §15.3.8: the object is ignored then.
+            0
+        } else {
+            // SAFETY: null, or the place of a communicator's handle: that is what all other events are bound to.
+            let (comm, found) = unsafe { comm_at(obj_handle)? };
+            if index >= event::MESSAGES {
+                pml::selected().count_traffic(found).ok_or(Class::ToolNotSupported)?;
+            }
+            comm
+        };
+        let (registration, is_first) = event::register(event_index, comm)?;
+        if is_first {
+            hear();
         }
         event_registration.set(registration);
         Ok(())
@@ -162,9 +170,9 @@ rows! {
         // What has happened until now is still for it.
         event::registration(event_registration)?;
         tell_pending();
-        let (last, is_last_of_messages) = event::free(event_registration, last)?;
-        if is_last_of_messages {
-            ignore_messages();
+        let (last, is_last) = event::free(event_registration, last)?;
+        if is_last {
+            ignore();
         }
         if let Some(last) = last {
             call_last(last, event_registration);
@@ -232,23 +240,29 @@ pub(super) unsafe fn run_heard(comm: &Communicator, call: &Call<'_>) -> Result<(
 }
 
 fn tell(event: usize, comm: &Communicator, function: Function, operation: u64) {
-    tell_listeners(event, comm, &[Datum::Int(function as i32), Datum::Unsigned(operation)], event::now());
+    tell_listeners(event, Some(comm), &[Datum::Int(function as i32), Datum::Unsigned(operation)], event::now());
 }
 
-/// From now on messages are told of.
-fn hear_messages() {
+/// From now on messages and transports are told of.
+fn hear() {
     pending::open();
-    pml::observe_messages(Observer::Tools, pending::note);
-    // No fast path tells anybody.
-    fast_path::count();
+    bml::observe_paths(pending::note_path);
+    pml::observe_messages(Observer::Tools, pending::note_message);
+    choose_path();
 }
 
-fn ignore_messages() {
+fn ignore() {
+    bml::ignore_paths();
     pml::ignore_messages(Observer::Tools);
+    choose_path();
+    pending::close();
+}
+
+// No fast path tells anybody. Before MPI is active MPI_Init chooses.
+fn choose_path() {
     if init::is_active() {
         fast_path::count();
     }
-    pending::close();
 }
 
 fn source(index: c_int) -> Result<&'static (&'static str, &'static str)> {

@@ -3,7 +3,7 @@
 
 use opal_core::framework::btl;
 use opal_core::mca;
-use opal_core::sync::Once;
+use opal_core::sync::{AtomicBool, Once, Ordering};
 
 /// One transport's way to one process.
 #[derive(Clone, Copy)]
@@ -63,4 +63,51 @@ pub fn select() -> opal_core::Result<()> {
 /// The running BML, if chosen already.
 pub fn selected() -> Option<&'static dyn Module> {
     SELECTED.get().copied()
+}
+
+/// What became of a transport's way to a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// The transport knows the process, and messages may take it.
+    Connected,
+    /// The process cannot be reached any more.
+    Lost,
+}
+
+/// One transport's way to one process that came or went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PathEvent {
+    /// What became of it.
+    pub what: Change,
+    /// The index of the process.
+    pub process: u32,
+    /// The transport, as [`Module::transport_name`] has it.
+    pub transport: &'static str,
+}
+
+static OBSERVER: Once<fn(&PathEvent)> = Once::new();
+static IS_OBSERVED: AtomicBool = AtomicBool::new(false);
+
+/// Has this called for each way that comes or goes from now on, perhaps with locks held: it must send nothing. One observer is
+/// enough: always the same function.
+pub fn observe_paths(observer: fn(&PathEvent)) {
+    OBSERVER.call_once(|| observer);
+    IS_OBSERVED.store(true, Ordering::SeqCst);
+}
+
+/// The observer wants to hear no more.
+pub fn ignore_paths() {
+    IS_OBSERVED.store(false, Ordering::SeqCst);
+}
+
+/// Tells the observer, if there is one, of all ways to a process: for a PML that begins to use them, or that learns that a process
+/// is lost.
+pub fn tell_paths(what: Change, process: u32) {
+    let observer = OBSERVER.get().filter(|_| IS_OBSERVED.load(Ordering::Relaxed));
+    let Some((observer, module)) = observer.zip(selected()) else { return };
+    for path in module.paths(process) {
+        if let Some(transport) = module.transport_name(path) {
+            observer(&PathEvent { what, process, transport });
+        }
+    }
 }

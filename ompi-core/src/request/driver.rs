@@ -27,6 +27,12 @@ pub trait Driver: Sync {
         Err(Class::UnsupportedOperation.into())
     }
 
+    /// [`Kind::Partitioned`](super::Kind::Partitioned): MPI_Pready of an operation that is under way, of a partition that may not
+    /// exist. `false` if it is not what it nearly always is: nothing was done, and the component is to be asked.
+    fn pready(&self, _token: u64, _partition: usize) -> bool {
+        false
+    }
+
     /// Not for sends and receives: the last word on the status before the user sees it.
     fn query(&self, _token: u64, _status: &mut Status) {}
 

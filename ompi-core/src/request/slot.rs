@@ -152,6 +152,7 @@ impl Slot {
         asks
     }
 
+    #[inline(always)]
     pub(super) fn drive(&self, call: impl FnOnce(&'static dyn Driver, u64)) {
         read(&self.driver);
         // SAFETY: written before the handle was handed out and not again until the slot is free.

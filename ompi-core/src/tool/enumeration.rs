@@ -3,14 +3,11 @@
 use crate::error::{Class, Fault, Result};
 use crate::framework::coll::{FUNCTIONS as FUNCTIONS_KNOWN, Function};
 use crate::tool::cvar;
+use crate::tool::event;
 use crate::tool::value::words;
 use opal_core::sync::Once;
 
-/// MPI_T_ENUM_NULL.
-pub const NULL: usize = 0;
-
-/// The enumeration of the collective functions: after those of all control variables.
-pub const FUNCTIONS: usize = 0x3fff_ffff;
+pub use crate::tool::event::{FUNCTIONS, NULL, TRANSPORTS};
 
 /// The enumeration of a control variable.
 pub fn of_cvar(index: usize) -> usize {
@@ -22,6 +19,9 @@ pub fn get(handle: usize) -> Result<(&'static str, &'static [&'static str])> {
     static NAMES: Once<[&'static str; FUNCTIONS_KNOWN]> = Once::new();
     if handle == FUNCTIONS {
         return Ok(("collective functions", NAMES.call_once(|| Function::ALL.map(Function::name)).as_slice()));
+    }
+    if handle == TRANSPORTS {
+        return Ok(("transports", event::transports()));
     }
     let cvar = handle.checked_sub(1).and_then(|index| cvar::all().get(index));
     cvar.and_then(|cvar| Some((cvar.name.as_str(), words(cvar.param.kind)?)))

@@ -1,9 +1,9 @@
-//! Events: the begin and the end of each blocking collective operation on a communicator, and what happens to the user's messages
-//! on one. MPI 5.0 §15.3.8.
+//! Events: the begin and the end of each blocking collective operation on a communicator, what happens to the user's messages on
+//! one, and which processes transports reach. MPI 5.0 §15.3.8.
 //!
 //! A collective operation is told of where its row has checked its arguments or is about to return: no lock is held, so that a
-//! callback may call whatever it likes, and nothing is lost. What happens to messages happens under locks: it waits in [`pending`]
-//! until the process next sends, receives or calls a blocking collective operation.
+//! callback may call whatever it likes, and nothing is lost. What happens to messages and transports happens under locks: it waits
+//! in [`pending`] until the process next sends, receives or calls a blocking collective operation.
 //!
 //! **Invariant:** nothing here calls a tool; `abi/tool_event.rs` does.
 
@@ -11,13 +11,15 @@ use crate::comm;
 use crate::comm::Communicator;
 use crate::error::{Class, Fault, Result};
 use crate::handle::HandleTable;
-use crate::tool::element;
 use crate::tool::value::{Datum, ValueType};
+use crate::tool::{BOUND_TO_COMM, NO_OBJECT, element};
 use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ffi::{c_int, c_void};
-use opal_core::sync::{AtomicU64, AtomicUsize, Mutex, Ordering};
+use opal_core::framework::btl;
+use opal_core::mca::image;
+use opal_core::sync::{AtomicU64, AtomicUsize, Mutex, Once, Ordering};
 use opal_core::sys;
 
 pub mod pending;
@@ -34,8 +36,8 @@ pub struct Event {
     pub framework: &'static str,
     /// Datatypes of its elements and where they lie in a copy of all.
     pub elements: &'static [(ValueType, i64)],
-    /// Its first element is a collective function, by its number in their enumeration.
-    pub is_of_function: bool,
+    /// The enumeration of which one of its elements is a number, or `NULL`: the description says which.
+    pub enumeration: usize,
     /// Index in [`SOURCES`].
     pub source: usize,
 }
@@ -49,7 +51,7 @@ pub static ALL: &[Event] = &[
                       process that were seen, the same at its end.",
         framework: "coll",
         elements: COLLECTIVE,
-        is_of_function: true,
+        enumeration: FUNCTIONS,
         source: 0,
     },
     Event {
@@ -58,7 +60,7 @@ pub static ALL: &[Event] = &[
         description: "A blocking collective operation has ended, well or not; the elements are those of coll_begin.",
         framework: "coll",
         elements: COLLECTIVE,
-        is_of_function: true,
+        enumeration: FUNCTIONS,
         source: 0,
     },
     message("pml_message_posted", "A send of the program's was called. Elements: the other rank; the tag; bytes."),
@@ -74,11 +76,27 @@ pub static ALL: &[Event] = &[
         "pml_unexpected_removed",
         "A message that came before its receive was taken by it, or by a matched probe. Elements: the other rank; the tag; bytes.",
     ),
+    message(
+        "pml_message_completed",
+        "The receive of a message of the program's is complete, well or not. Elements: the other rank; the tag; bytes, as many as the \
+         receive has room for.",
+    ),
+    path(
+        "btl_connected",
+        "Messages to a process may take a transport from now on. First element: the process's rank in MPI_COMM_WORLD, -1 if it is of \
+         another job; second: the transport.",
+    ),
+    path("btl_lost", "A process cannot be reached any more by a transport; the elements are those of btl_connected."),
 ];
 
 const fn message(name: &'static str, description: &'static str) -> Event {
     let elements = MESSAGE;
-    Event { name, level: 2, description, framework: "pml", elements, is_of_function: false, source: 1 }
+    Event { name, level: 2, description, framework: "pml", elements, enumeration: NULL, source: 1 }
+}
+
+const fn path(name: &'static str, description: &'static str) -> Event {
+    let enumeration = TRANSPORTS;
+    Event { name, level: 2, description, framework: btl::FRAMEWORK.name, elements: PATH, enumeration, source: 1 }
 }
 
 /// Indices in [`ALL`].
@@ -87,17 +105,27 @@ pub const BEGIN: usize = 0;
 pub const END: usize = 1;
 /// The first of those of messages.
 pub const MESSAGES: usize = 2;
+/// The first of those of transports, which come behind those of messages and are bound to no communicator.
+pub const PATHS: usize = 7;
+
+/// MPI_T_ENUM_NULL.
+pub const NULL: usize = 0;
+/// The enumeration of the collective functions: after those of all control variables.
+pub const FUNCTIONS: usize = 0x3fff_ffff;
+/// The enumeration of the transports in this library.
+pub const TRANSPORTS: usize = 0x3fff_fffe;
 
 const COLLECTIVE: &[(ValueType, i64)] = &[(ValueType::Int, 0), (ValueType::Unsigned, 8)];
 const MESSAGE: &[(ValueType, i64)] = &[(ValueType::Int, 0), (ValueType::Int, 4), (ValueType::Unsigned, 8)];
+const PATH: &[(ValueType, i64)] = &[(ValueType::Int, 0), (ValueType::Int, 4)];
 
 /// Names and descriptions of the sources.
 pub const SOURCES: [(&str, &str); 2] = [
     ("clock", "Collective operations, as they happen, by the monotonic clock of this process in nanoseconds."),
     (
         "messages",
-        "What happens to messages, by the same clock. It is told when the process next sends, receives or begins or ends a blocking \
-         collective operation, and no more than some thousands are kept until then.",
+        "What happens to messages and transports, by the same clock. It is told when the process next sends, receives or begins or ends \
+         a blocking collective operation, and no more than some thousands are kept until then.",
     ),
 ];
 /// Ticks of each source in a second.
@@ -108,8 +136,8 @@ static INSTANCES: HandleTable<Instance> = HandleTable::new();
 // Handles of registrations in force, and how many there are, for who only wants to know whether.
 static IN_FORCE: Mutex<Vec<usize>> = Mutex::new(Vec::new());
 static LISTENERS: AtomicUsize = AtomicUsize::new(0);
-// Of those the ones for messages. Changed while `IN_FORCE` is locked.
-static MESSAGE_LISTENERS: AtomicUsize = AtomicUsize::new(0);
+// Of those the ones for what waits until it is told. Changed while `IN_FORCE` is locked.
+static PENDING_LISTENERS: AtomicUsize = AtomicUsize::new(0);
 // Of the library itself. Changed while `IN_FORCE` is locked.
 static OWN: AtomicUsize = AtomicUsize::new(0);
 static OPERATIONS: AtomicU64 = AtomicU64::new(0);
@@ -117,6 +145,7 @@ static OPERATIONS: AtomicU64 = AtomicU64::new(0);
 /// What a tool wants to hear of.
 pub struct Registration {
     event: usize,
+    // The communicator's handle; 0 of an event that is bound to none.
     comm: usize,
     callbacks: Mutex<[Option<ToolFunction<EventFn>>; SAFETIES.len()]>,
     dropped: Mutex<Option<DroppedFn>>,
@@ -181,6 +210,11 @@ pub fn get(index: i32) -> Result<&'static Event> {
     element(ALL, index, "events").map_err(|fault| fault.argument("event_index"))
 }
 
+/// To what the events of an index are bound: MPI_T_BIND_NO_OBJECT or MPI_T_BIND_MPI_COMM.
+pub fn bind(index: usize) -> i32 {
+    if index >= PATHS { NO_OBJECT } else { BOUND_TO_COMM }
+}
+
 /// The index of a name.
 pub fn index(name: &str) -> Result<i32> {
     let found = ALL.iter().position(|event| event.name == name).map(|index| index as i32);
@@ -188,18 +222,33 @@ pub fn index(name: &str) -> Result<i32> {
         .ok_or_else(|| Fault::new(Class::ToolInvalidName).argument("name").because(format!("no event is named {name}")))
 }
 
-/// MPI_T_event_handle_alloc, for a communicator in force. Whether it is for messages, the first of all, is returned, too.
+/// The number of a transport in their enumeration; -1 for one that is not in it.
+pub fn transport(name: &str) -> i32 {
+    transports().iter().position(|own| *own == name).map_or(-1, |index| index as i32)
+}
+
+/// The transports in this library.
+pub fn transports() -> &'static [&'static str] {
+    static NAMES: Once<Vec<&'static str>> = Once::new();
+    NAMES.call_once(|| {
+        let all = image::components().iter().filter(|info| core::ptr::eq(info.framework, &btl::FRAMEWORK));
+        all.map(|info| info.name).collect()
+    })
+}
+
+/// MPI_T_event_handle_alloc, for a communicator in force, or an event that is bound to none. Whether it is the first of all for what
+/// waits until it is told is returned, too.
 pub fn register(index: i32, comm: usize) -> Result<(usize, bool)> {
     get(index)?;
     let state = Mutex::new(State { running: 0, freed: false, last: None });
     let registration =
         Registration { event: index as usize, comm, callbacks: Mutex::default(), dropped: Mutex::new(None), state };
-    let is_message = registration.is_message();
+    let waits = registration.waits();
     let handle = REGISTRATIONS.insert(Arc::new(registration)).ok_or(Class::ToolOutOfHandles)?;
     let mut in_force = IN_FORCE.lock();
     in_force.push(handle);
     LISTENERS.store(in_force.len() + OWN.load(Ordering::Relaxed), Ordering::Relaxed);
-    let is_first = is_message && MESSAGE_LISTENERS.fetch_add(1, Ordering::Relaxed) == 0;
+    let is_first = waits && PENDING_LISTENERS.fetch_add(1, Ordering::Relaxed) == 0;
     Ok((handle, is_first))
 }
 
@@ -209,31 +258,31 @@ pub fn registration(handle: usize) -> Result<Arc<Registration>> {
 }
 
 /// MPI_T_event_handle_free. Returns the function to call now, if no callback of it runs; else [`Registration::left`] will. And
-/// whether it was the last one for messages.
+/// whether it was the last one for what waits until it is told.
 pub fn free(handle: usize, last: Option<ToolFunction<FreeFn>>) -> Result<(Option<ToolFunction<FreeFn>>, bool)> {
     let freed = REGISTRATIONS.remove(handle).ok_or_else(|| no_registration(handle))?;
     let is_last = {
         let mut in_force = IN_FORCE.lock();
         in_force.retain(|own| *own != handle);
         LISTENERS.store(in_force.len() + OWN.load(Ordering::Relaxed), Ordering::Relaxed);
-        freed.is_message() && MESSAGE_LISTENERS.fetch_sub(1, Ordering::Relaxed) == 1
+        freed.waits() && PENDING_LISTENERS.fetch_sub(1, Ordering::Relaxed) == 1
     };
     let mut state = freed.state.lock();
     (state.freed, state.last) = (true, last);
     Ok((if state.running == 0 { state.last.take() } else { None }, is_last))
 }
 
-/// The registrations that want to hear of an event on a communicator, with their handles.
-pub fn listeners(event: usize, on: &Communicator) -> Vec<(usize, Arc<Registration>)> {
+/// The registrations that want to hear of an event, on a communicator if it is bound to one, with their handles.
+pub fn listeners(event: usize, on: Option<&Communicator>) -> Vec<(usize, Arc<Registration>)> {
     let handles = IN_FORCE.lock().clone();
     let found = handles.into_iter().filter_map(|handle| Some((handle, REGISTRATIONS.get(handle)?)));
-    let is_of =
-        |own: &Registration| own.event == event && comm::borrow(own.comm).is_some_and(|comm| core::ptr::eq(comm, on));
-    found.filter(|(_, registration)| is_of(registration)).collect()
+    let is_on =
+        |own: &Registration| on.is_none_or(|on| comm::borrow(own.comm).is_some_and(|comm| core::ptr::eq(comm, on)));
+    found.filter(|(_, registration)| registration.event == event && is_on(registration)).collect()
 }
 
 impl Registration {
-    fn is_message(&self) -> bool {
+    fn waits(&self) -> bool {
         self.event >= MESSAGES
     }
 

@@ -5,6 +5,7 @@
 
 mod chapters;
 mod constants;
+pub mod every;
 mod modules;
 pub mod procedure;
 mod sections;

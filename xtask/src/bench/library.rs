@@ -66,16 +66,35 @@ impl Library {
     /// Compiles one of the programs into `folder`.
     pub fn compile(&self, sources: &Path, program: &str, folder: &Path) -> Result<PathBuf> {
         let source = sources.join(format!("{program}.c"));
+        let fortran = in_fortran(sources, program);
         let made = folder.join(&self.name).join(program);
         shell::folder(&folder.join(&self.name))?;
-        let mut command = Command::new(&self.compiler);
-        command.args(["-O2", "-g"]).arg(&source).arg("-o").arg(&made).arg("-lm");
+        let compiler = if fortran.exists() { self.fortran() } else { self.compiler.clone() };
+        let mut command = Command::new(compiler);
+        command.args(["-O2", "-g"]).arg(&source);
+        if fortran.exists() {
+            command.arg(&fortran).arg("-J").arg(folder.join(&self.name));
+        }
+        command.arg("-o").arg(&made).arg("-lm");
         self.prepare(&mut command);
         let outcome = shell::outcome(&mut command, COMPILE_LIMIT)?;
         match outcome.status.success() {
             true => Ok(made),
             false => Err(fail(format!("{}`{}` failed", outcome.stderr, shell::line(&command)))),
         }
+    }
+
+    /// Whether the program wants a wrapper for Fortran that this library does not have.
+    pub fn lacks_fortran(&self, sources: &Path, program: &str) -> bool {
+        let wrapper = self.fortran();
+        let is_there = wrapper.exists() || shell::which(&wrapper.to_string_lossy()).is_some();
+        in_fortran(sources, program).exists() && !is_there
+    }
+
+    /// `mpifort` for `mpicc`, which compiles C as well.
+    fn fortran(&self) -> PathBuf {
+        let name = self.compiler.file_name().unwrap_or_default().to_string_lossy().replace("mpicc", "mpifort");
+        self.compiler.with_file_name(name)
     }
 
     /// The launch of a row's program.
@@ -256,6 +275,11 @@ const FOREIGN: &[&str] = &[
     "LD_PRELOAD",
     "LD_LIBRARY_PATH",
 ];
+
+/// The part of a program that is in Fortran, if it has one.
+fn in_fortran(sources: &Path, program: &str) -> PathBuf {
+    sources.with_file_name("fortran").join(format!("{program}.f90"))
+}
 
 #[cfg(test)]
 mod tests {

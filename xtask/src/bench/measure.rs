@@ -136,6 +136,9 @@ impl Plan<'_> {
         let key = (library.name.clone(), row.program.to_owned());
         let program = match run.programs.get(&key) {
             Some(program) => program.clone(),
+            None if library.lacks_fortran(&self.sources, row.program) => {
+                return Ok(Err("it has no wrapper for Fortran".to_owned()));
+            }
             None => {
                 let program = library.compile(&self.sources, row.program, &self.folder.join("programs"))?;
                 run.programs.insert(key, program.clone());

@@ -80,4 +80,4 @@ impl<'a> Fortran<'a> {
 const PACKAGE: &str = "ompi-fortran";
 
 /// In the order in which they use each other.
-const MODULES: [&str; 4] = ["ompi_types.f90", "ompi_callbacks.f90", "mpi.f90", "mpi_f08.f90"];
+pub const MODULES: [&str; 4] = ["ompi_types.f90", "ompi_callbacks.f90", "mpi.f90", "mpi_f08.f90"];

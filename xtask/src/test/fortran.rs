@@ -1,17 +1,18 @@
 //! Programs in Fortran under our mpifort and mpirun, and what the wrapper and the build refuse.
 
+mod flang;
 mod instructions;
 mod mpich;
 mod packages;
+mod routines;
 mod wrapper;
 
 use super::programs::{launch, sources, stem};
 use super::{Session, Verdict};
-use crate::failure::{Result, fail};
+use crate::failure::Result;
 use crate::shell;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
-use wrapper::{ABSENT, wrapper};
+use std::path::Path;
+use wrapper::{ABSENT, COMPILE_LIMIT, LIMIT, compiled, wrapper};
 
 /// `fortran/…`: each program at several numbers of ranks.
 pub fn tier(session: &mut Session) -> Result<()> {
@@ -29,6 +30,8 @@ pub fn tier(session: &mut Session) -> Result<()> {
     session.case("fortran/wrong-kind", wrong_kind);
     session.case("fortran/wide-integers", wide_integers);
     session.case("fortran/instructions", instructions::instructions);
+    session.case("fortran/flang", flang::flang);
+    routines::cases(session);
     mpich::cases(session);
     packages::cases(session);
     Ok(())
@@ -49,21 +52,6 @@ fn program(session: &mut Session, source: &Path, ranks: u32, flags: &[&str]) -> 
         Ok(ended) if ended.ended_with(0) => Verdict::Passed(String::new()),
         Ok(ended) => Verdict::Failed(ended.story()),
         Err(failure) => failure.into(),
-    }
-}
-
-fn compiled(session: &mut Session, source: &Path, flags: &[&str]) -> Result<PathBuf> {
-    let name = format!("{}{}", stem(source), flags.concat());
-    let folder = session.scratch().join("fortran/programs").join(&name);
-    shell::folder(&folder)?;
-    let program = folder.join(name);
-    let mut command = wrapper(session)?;
-    // The compiler leaves modules of the program's own where it runs.
-    command.args(["-O1", "-g", "-Wall"]).args(flags).arg(source).arg("-o").arg(&program).current_dir(&folder);
-    let outcome = shell::outcome(&mut command, COMPILE_LIMIT)?;
-    match outcome.status.success() {
-        true => Ok(program),
-        false => Err(fail(format!("{}mpifort did not compile it", outcome.stderr))),
     }
 }
 
@@ -109,6 +97,3 @@ fn refusals(session: &mut Session, right: &str, wrong: &[&str], flags: &[&str]) 
     };
     run().unwrap_or_else(Verdict::from)
 }
-
-const LIMIT: Duration = Duration::from_secs(120);
-const COMPILE_LIMIT: Duration = Duration::from_secs(120);

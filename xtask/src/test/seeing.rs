@@ -21,7 +21,13 @@ pub fn tier(session: &mut Session) -> Result<()> {
     }
     session.case("seeing/trace", |session| trace(session).unwrap_or_else(Verdict::from));
     session.case("seeing/trace-of-an-abort", |session| trace_of_an_abort(session).unwrap_or_else(Verdict::from));
+    for (name, options, argument, status, says) in TRANSPORTS {
+        session.case(&format!("seeing/{name}"), |session| {
+            transports(session, name, options, argument, *status, says).unwrap_or_else(Verdict::from)
+        });
+    }
     session.case("seeing/gdb", |session| in_gdb(session).unwrap_or_else(Verdict::from));
+    session.case("seeing/debugger", |session| debugger(session).unwrap_or_else(Verdict::from));
     session.case("seeing/status", |session| status(session).unwrap_or_else(Verdict::from));
     Ok(())
 }
@@ -304,6 +310,47 @@ fn trace_of_an_abort(session: &mut Session) -> Result<Verdict> {
     })
 }
 
+type Transports = (&'static str, &'static [&'static str], &'static str, i32, &'static [&'static str]);
+
+/// Jobs of `tests/mpirun/transports.c`: options, what it does, status, what it says.
+const TRANSPORTS: &[Transports] = &[
+    (
+        "events-of-transports",
+        &["-n", "3"],
+        "",
+        0,
+        &["rank 0 reaches rank 1 by sm", "rank 1 reaches rank 2 by sm", "rank 2 reaches rank 0 by sm"],
+    ),
+    (
+        "event-of-a-lost-transport",
+        &["-n", "2", "--mca", "btl", "self,tcp", "--mca", "smsc", "^cma"],
+        "lost",
+        5,
+        &["rank 1 was lost by tcp"],
+    ),
+];
+
+/// A tool hears of the transports that reach other ranks, and of one that reaches a rank no more.
+fn transports(
+    session: &mut Session,
+    name: &str,
+    options: &[&str],
+    argument: &str,
+    status: i32,
+    says: &[&str],
+) -> Result<Verdict> {
+    let name = format!("seeing/{name}");
+    let job = Job { source: "tests/mpirun/transports.c", name: &name, options, arguments: &[argument] };
+    let ended = job.run(session)?;
+    let lacks = says.iter().find(|words| !jobs::says(&ended, words));
+    let holds = match lacks {
+        Some(words) => Err(format!("standard error lacks `{words}`")),
+        None if !ended.ended_with(status) => Err(format!("status {status} was expected")),
+        None => Ok(()),
+    };
+    Ok(jobs::verdict(&ended, holds))
+}
+
 /// A debugger shows handles by their names.
 fn in_gdb(session: &mut Session) -> Result<Verdict> {
     if crate::shell::which("gdb").is_none() {
@@ -332,6 +379,31 @@ fn in_gdb(session: &mut Session) -> Result<Verdict> {
     Ok(jobs::verdict(&ended, lacks.map_or(Ok(()), |words| Err(format!("gdb does not print `{}`", words.trim_end())))))
 }
 
+/// A debugger that starts mpirun finds the ranks, which are stopped until it lets mpirun go on.
+fn debugger(session: &mut Session) -> Result<Verdict> {
+    if crate::shell::which("gdb").is_none() {
+        return Ok(Verdict::Skipped("gdb is not installed: apt-get install gdb".to_owned()));
+    }
+    let program = compiled(session, &session.tree.root.join(SOURCE), &[])?;
+    let mpirun = session.library().map_err(fail)?.dist.join("bin/mpirun");
+    let mut command = Command::new("gdb");
+    command.args(["-nx", "-batch", "-x"]).arg(session.tree.root.join("tests/mpirun/mpir.py"));
+    command.arg("--args").arg(mpirun).args(["-n", "2"]).arg(&program).arg("nap");
+    own_choice(&mut command);
+    let ended = deadline::run(&mut command, LIMIT, &session.scratch().join("seeing/debugger.log"))?;
+    let (runs, stopped) = (format!(" runs {}", program.display()), ", stopped");
+    let is_found = |rank: u32| {
+        let begins = format!("rank {rank}: ");
+        ended.out.lines().any(|line| line.starts_with(&begins) && line.contains(&runs) && line.ends_with(stopped))
+    };
+    let holds = match ended.out.contains("state 1, 2 ranks") && is_found(0) && is_found(1) {
+        false => Err("it does not find 2 ranks that are stopped"),
+        true if !ended.out.contains("exited normally") => Err("the job does not go on to its end"),
+        true => Ok(()),
+    };
+    Ok(jobs::verdict(&ended, holds.map_err(str::to_owned)))
+}
+
 /// Stands in for ssh: starts daemons on this machine.
 fn agent(session: &mut Session) -> Result<String> {
     let folder = session.scratch().join("seeing");
@@ -357,7 +429,7 @@ fn trace(session: &mut Session) -> Result<Verdict> {
             return Ok(Verdict::Failed(format!("wrong numbers of ranks or events\n{text}")));
         }
         if !dropped {
-            for (name, count) in [("posted", 4), ("matched", 4), ("MPI_Barrier", 3)] {
+            for (name, count) in [("posted", 4), ("matched", 4), ("completed", 4), ("MPI_Barrier", 3)] {
                 if named(name) != count {
                     return Ok(Verdict::Failed(format!("{count} times `{name}` is expected\n{text}")));
                 }

@@ -6,8 +6,8 @@ use opal_core::sync::{AtomicBool, AtomicUsize, ConditionalLock, Ordering, thread
 
 /// One side of a partitioned operation.
 pub trait Operation: Send + Sync {
-    /// Tries to move on; how many things moved. Does nothing if it is not under way or another thread is at it.
-    fn advance(&self) -> usize;
+    /// Tries to move on; how many things moved. Does nothing if another thread is at it. `None` if it is not under way.
+    fn advance(&self) -> Option<usize>;
 
     /// Whether it is under way.
     fn is_active(&self) -> bool;
@@ -58,7 +58,11 @@ fn advance_all() -> usize {
     }
     let mut moved = 0;
     list.retain_mut(|entry| {
-        moved += entry.operation.advance();
+        if let Some(now) = entry.operation.advance() {
+            moved += now;
+            entry.idle = 0;
+            return true;
+        }
         entry.is_needed()
     });
     LISTED.store(list.len(), Ordering::Relaxed);
@@ -66,12 +70,9 @@ fn advance_all() -> usize {
 }
 
 impl Entry {
+    /// Whether one that is not under way stays on the list.
     #[inline]
     fn is_needed(&mut self) -> bool {
-        if self.operation.is_active() {
-            self.idle = 0;
-            return true;
-        }
         self.idle += 1;
         if self.idle < IDLE_PASSES {
             return true;

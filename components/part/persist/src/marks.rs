@@ -70,7 +70,6 @@ impl Marks {
     }
 
     /// Sets the bits of a range that exists.
-    #[inline(always)]
     pub fn mark(&self, range: Range<usize>) -> Marked {
         if range.len() == 1 {
             return self.mark_one(range.start);
@@ -78,7 +77,24 @@ impl Marks {
         self.mark_several(range)
     }
 
+    /// Sets one bit, where there is one thread. `None` if there is no such partition.
     #[inline(always)]
+    pub fn mark_alone(&self, partition: usize) -> Option<Marked> {
+        if partition >= self.partitions {
+            return None;
+        }
+        let (word, mask) = (self.words.get(partition / WIDTH)?, 1 << (partition % WIDTH));
+        // Orderings as in `set` and `count`; without threads they cost nothing.
+        let before = word.load(Ordering::Relaxed);
+        if before & mask != 0 {
+            return Some(Marked::Twice);
+        }
+        word.store(before | mask, Ordering::Release);
+        let left = self.left.load(Ordering::Relaxed) - 1;
+        self.left.store(left, Ordering::Release);
+        Some(if left == 0 { Marked::All } else { Marked::Some })
+    }
+
     fn mark_one(&self, partition: usize) -> Marked {
         let mask = 1 << (partition % WIDTH);
         if self.set(partition / WIDTH, mask) & mask != 0 {
@@ -215,6 +231,20 @@ mod tests {
         assert_eq!(marks.mark(64..66), Marked::Twice);
         assert_eq!(marks.left(), 60);
         assert_eq!(marks.mark(0..60), Marked::All);
+    }
+
+    #[test]
+    fn one_thread_marks_the_same() {
+        let (marks, mut taken) = Marks::new(65).unwrap();
+        marks.clear(&mut taken);
+        assert_eq!(marks.mark_alone(65), None);
+        assert_eq!(marks.mark_alone(usize::MAX), None);
+        for partition in 0..64 {
+            assert_eq!(marks.mark_alone(partition), Some(Marked::Some));
+            assert_eq!(marks.mark_alone(partition), Some(Marked::Twice));
+        }
+        assert_eq!(marks.mark_alone(64), Some(Marked::All));
+        assert_eq!(runs(&marks, &mut taken), [(0..65, true)]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use crate::active::{self, Operation};
 use crate::pairing;
-use crate::raw::{self, Line, Region};
+use crate::raw::{self, Line, Recent, Region};
 use crate::recv::PartitionedRecv;
 use crate::send::PartitionedSend;
 use alloc::sync::Arc;
@@ -27,6 +27,8 @@ enum Side {
 }
 
 static SIDES: HandleTable<Side> = HandleTable::new();
+// The send whose partitions were marked last.
+static RECENT: Recent<PartitionedSend> = Recent::new();
 
 impl Module for Persist {
     unsafe fn psend_init(&self, transfer: PartitionedTransfer) -> Result<Request> {
@@ -47,13 +49,17 @@ impl Module for Persist {
         Ok(request)
     }
 
-    #[inline]
     fn pready(&self, token: u64, partitions: Range<usize>) -> Result<()> {
         if threads_possible() {
             // Another thread may complete and free the request as soon as the last partition is marked.
-            return mark(SIDES.get(token as usize).as_deref(), partitions);
+            let side = SIDES.get(token as usize);
+            let Some(Side::Send(send)) = side.as_deref() else { return Err(wrong_side("it is a receive")) };
+            return send.mark(partitions);
         }
-        mark(SIDES.borrow(token as usize), partitions)
+        let Some(Side::Send(send)) = SIDES.borrow(token as usize) else { return Err(wrong_side("it is a receive")) };
+        // SAFETY: the table has it until `release`, which forgets the token. Where there are threads nobody asks.
+        unsafe { RECENT.keep(token, &**send) };
+        send.mark(partitions)
     }
 
     #[inline]
@@ -101,14 +107,6 @@ fn register(side: Side) -> Result<Request> {
     request::create(Kind::Partitioned, &Sides, token as u64).inspect_err(|_| drop(SIDES.remove(token)))
 }
 
-#[inline(always)]
-fn mark(side: Option<&Side>, partitions: Range<usize>) -> Result<()> {
-    match side {
-        Some(Side::Send(send)) => send.mark(partitions),
-        _ => Err(wrong_side("it is a receive")),
-    }
-}
-
 #[cold]
 fn wrong_side(why: &'static str) -> Fault {
     Fault::new(Class::Request).argument("request").because(why)
@@ -127,7 +125,12 @@ impl Driver for Sides {
         Ok(())
     }
 
+    fn pready(&self, token: u64, partition: usize) -> bool {
+        !threads_possible() && RECENT.find(token).is_some_and(|send| send.mark_one(partition))
+    }
+
     fn release(&self, token: u64) {
+        RECENT.forget(token);
         if let Some(side) = SIDES.remove(token as usize)
             && let Side::Recv(receive) = &*side
         {

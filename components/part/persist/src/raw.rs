@@ -12,7 +12,7 @@ use ompi_core::framework::part::PartitionedTransfer;
 use ompi_core::framework::pml::{self, MatchContext, Mode};
 use ompi_core::request::{self, Request, handles};
 use ompi_core::status::Status;
-use opal_core::sync::{AtomicUsize, ConditionalLock, Ordering};
+use opal_core::sync::{AtomicPtr, AtomicU64, AtomicUsize, ConditionalLock, Ordering};
 
 /// The other side of an operation.
 pub struct Line {
@@ -132,6 +132,43 @@ impl Region {
 
     fn elements(&self, first: usize, count: usize) -> Data<'_> {
         Data { at: self.at, count: 0, datatype: &self.datatype }.at_element(first as isize, count)
+    }
+}
+
+/// An object that was found last, so that the next call finds it without a table. For one thread only.
+pub struct Recent<T> {
+    token: AtomicU64,
+    at: AtomicPtr<T>,
+}
+
+impl<T> Recent<T> {
+    /// None yet.
+    pub const fn new() -> Recent<T> {
+        Recent { token: AtomicU64::new(0), at: AtomicPtr::new(core::ptr::null_mut()) }
+    }
+
+    /// That of a token, if it is this one.
+    #[inline(always)]
+    pub fn find(&self, token: u64) -> Option<&T> {
+        // Relaxed: one thread. SAFETY: by the promise made to `keep` it is there until `forget`.
+        let found = unsafe { self.at.load(Ordering::Relaxed).as_ref() };
+        found.filter(|_| self.token.load(Ordering::Relaxed) == token)
+    }
+
+    /// From now on it is this one.
+    ///
+    /// # Safety
+    /// The object stays until the token is forgotten, and nobody uses it after that.
+    pub unsafe fn keep(&self, token: u64, object: &T) {
+        self.token.store(token, Ordering::Relaxed);
+        self.at.store(core::ptr::from_ref(object).cast_mut(), Ordering::Relaxed);
+    }
+
+    /// The object of this token goes.
+    pub fn forget(&self, token: u64) {
+        if self.token.load(Ordering::Relaxed) == token {
+            self.at.store(core::ptr::null_mut(), Ordering::Relaxed);
+        }
     }
 }
 

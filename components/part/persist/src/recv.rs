@@ -199,6 +199,7 @@ impl PartitionedRecv {
         }
     }
 
+    #[inline(never)]
     fn look(&self, incoming: &mut Incoming) -> usize {
         let Some(line) = &self.line else { return 0 };
         let Some(setup) = incoming.setup.or((incoming.failed != 0).then_some(NOT_FOUND)) else { return 0 };
@@ -358,6 +359,17 @@ fn give_up_whole(incoming: &mut Incoming) -> bool {
 }
 
 impl Incoming {
+    /// Nothing of a round has come, and nothing went wrong: what nearly every pass finds.
+    #[inline(always)]
+    fn awaits_the_first(&self) -> bool {
+        let is_open = |request: &Request| !request.is_complete();
+        self.whole.as_ref().is_some_and(is_open)
+            && self.head.as_ref().is_some_and(|head| !head.has_ended())
+            && self.failed == 0
+            && self.early.is_none()
+            && self.long.is_empty()
+    }
+
     /// The next head that has arrived, with what came behind it.
     fn arrived_head(&mut self) -> Option<Vec<u8>> {
         if let Some(early) = self.early.take() {
@@ -377,12 +389,13 @@ impl Incoming {
 }
 
 impl Operation for PartitionedRecv {
-    fn advance(&self) -> usize {
+    fn advance(&self) -> Option<usize> {
         if !self.is_active() {
-            return 0;
+            return None;
         }
-        let Some(mut incoming) = self.incoming.try_lock() else { return 0 };
-        if self.is_active() { self.look(&mut incoming) } else { 0 }
+        let Some(mut incoming) = self.incoming.try_lock() else { return Some(0) };
+        let has_news = self.is_active() && !incoming.awaits_the_first();
+        Some(if has_news { self.look(&mut incoming) } else { 0 })
     }
 
     fn is_active(&self) -> bool {

@@ -119,8 +119,22 @@ impl PartitionedSend {
         }
     }
 
+    /// MPI_Pready of a partition that exists and is not marked, of a short round, where there is one thread. `false`: it is
+    /// otherwise, and nothing was done.
+    #[inline(always)]
+    pub fn mark_one(&self, partition: usize) -> bool {
+        if self.is_long {
+            return false;
+        }
+        match self.marks.mark_alone(partition) {
+            Some(Marked::Some) => {}
+            Some(Marked::All) => self.push_marked(),
+            Some(Marked::Twice) | None => return false,
+        }
+        true
+    }
+
     /// MPI_Pready.
-    #[inline]
     pub fn mark(&self, partitions: Range<usize>) -> Result<()> {
         if partitions.end > self.marks.partitions() {
             return Err(self.absent(&partitions));
@@ -141,8 +155,13 @@ impl PartitionedSend {
     fn push_marked(&self) {
         if let Some(mut out) = self.out.try_lock() {
             self.push(&mut out);
+            let is_under_way = !out.requests.is_empty();
             drop(out);
             progress::flush();
+            if is_under_way {
+                // A program that computes until the next mark gives no other occasion to answer the receiver.
+                progress::pass();
+            }
         }
     }
 
@@ -302,17 +321,17 @@ impl PartitionedSend {
 }
 
 impl Operation for PartitionedSend {
-    fn advance(&self) -> usize {
+    fn advance(&self) -> Option<usize> {
         if !self.is_active() {
-            return 0;
+            return None;
         }
-        let Some(mut out) = self.out.try_lock() else { return 0 };
+        let Some(mut out) = self.out.try_lock() else { return Some(0) };
         let moved = if self.is_active() { self.look(&mut out) } else { 0 };
         drop(out);
         if moved > 0 {
             progress::flush();
         }
-        moved
+        Some(moved)
     }
 
     fn is_active(&self) -> bool {

@@ -115,6 +115,20 @@ impl Payload {
     }
 }
 
+/// A long receive that met its message while somebody wanted to hear of messages: of its end, too.
+pub struct PendingCompletion {
+    /// What completes at the end.
+    pub request: Id,
+    /// What counts the messages of its communicator, and tells.
+    pub traffic: Arc<Traffic>,
+    /// Rank of the sender.
+    pub source: u32,
+    /// The tag.
+    pub tag: i32,
+    /// Bytes of the message, as many as there is room for.
+    pub bytes: usize,
+}
+
 /// A context number in force.
 pub struct Context {
     members: Option<Members>,
@@ -192,7 +206,7 @@ impl Context {
         (self.traffic, self.counted_identity_ranks) = (Some(traffic), ranks);
     }
 
-    /// Counts a message that met its receive.
+    /// Counts a message that met its receive and is copied at once.
     #[inline(always)]
     pub fn count_received(&self, collective: bool, source: u32, tag: i32, bytes: usize) {
         if let Some(traffic) = self.traffic.as_ref().filter(|_| !collective) {

@@ -38,6 +38,7 @@
 //! before it: [`control`], [`flow_control`], [`fragments`], [`rts_data`], [`smsc`], [`rendezvous`], [`placement`], [`delivery`],
 //! [`quiesced`], [`failure`].
 
+pub mod completion;
 pub mod control;
 pub mod delivery;
 pub mod failure;

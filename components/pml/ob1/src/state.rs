@@ -1,6 +1,6 @@
 //! Everything that changes, behind one lock. Data only: what happens to it is in [`crate::protocol`].
 
-use crate::context::{Context, MatchedMessage, Message};
+use crate::context::{Context, MatchedMessage, Message, PendingCompletion};
 use crate::peers::backlog::Backlog;
 use crate::peers::endpoint;
 use crate::protocol::operation::Operations;
@@ -42,6 +42,8 @@ pub struct State {
     last_rts: Vec<LastRts>,
     /// RTS data of unexpected messages.
     pub rts_data: RtsDataStore,
+    /// Receives of long messages whose end is to be told of.
+    pub completions: Vec<PendingCompletion>,
     /// Per process, how much of its eager messages is unexpected.
     pub unexpected_counts: Vec<UnexpectedCount>,
     /// Messages taken by matched probes.
@@ -87,6 +89,7 @@ impl State {
             selections: Vec::new(),
             last_rts: Vec::new(),
             rts_data: RtsDataStore::new(),
+            completions: Vec::new(),
             unexpected_counts: Vec::new(),
             matched: Slab::new(),
             matched_serial: 0,

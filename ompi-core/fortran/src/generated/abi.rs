@@ -25,3 +25,7 @@ extern "C" fn pmpi_abi_get_version_(abi_major: *mut Int, abi_minor: *mut Int, ie
 
 plain_names! { abi_get_info abi_get_version }
 f08_names! { abi_get_info abi_get_version }
+routines! {
+    pmpi_abi_get_info_ = "MPI_Abi_get_info(info, ierror)"
+    pmpi_abi_get_version_ = "MPI_Abi_get_version(abi_major, abi_minor, ierror)"
+}

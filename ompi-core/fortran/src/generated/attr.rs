@@ -64,3 +64,13 @@ extern "C" fn pmpi_win_free_keyval_(win_keyval: *mut Int, ierror: Ierror) {
 
 plain_names! { attr_delete comm_delete_attr comm_free_keyval keyval_free type_delete_attr type_free_keyval win_delete_attr win_free_keyval }
 f08_names! { comm_delete_attr comm_free_keyval type_delete_attr type_free_keyval win_delete_attr win_free_keyval }
+routines! {
+    pmpi_attr_delete_ = "MPI_Attr_delete(comm, keyval, ierror)"
+    pmpi_comm_delete_attr_ = "MPI_Comm_delete_attr(comm, comm_keyval, ierror)"
+    pmpi_comm_free_keyval_ = "MPI_Comm_free_keyval(comm_keyval, ierror)"
+    pmpi_keyval_free_ = "MPI_Keyval_free(keyval, ierror)"
+    pmpi_type_delete_attr_ = "MPI_Type_delete_attr(datatype, type_keyval, ierror)"
+    pmpi_type_free_keyval_ = "MPI_Type_free_keyval(type_keyval, ierror)"
+    pmpi_win_delete_attr_ = "MPI_Win_delete_attr(win, win_keyval, ierror)"
+    pmpi_win_free_keyval_ = "MPI_Win_free_keyval(win_keyval, ierror)"
+}

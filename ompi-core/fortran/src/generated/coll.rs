@@ -33,26 +33,27 @@ extern "C" fn pmpi_allgather_(sendbuf: Buffer, sendcount: In<Int>, sendtype: In<
 /// MPI_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_allgather_f08ts_(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, comm: In<Int>, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, comm: In<Int>, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_allgather_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, ierror);
-        }
-        let sendbuf_as = match sendbuf.layout_or_copy(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout_or_copy(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
-            return pmpi_allgather_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), comm, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        pmpi_allgather_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, comm, ierror);
-        recvbuf_copy.copy_back();
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
+        return allgather_with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
     }
     pmpi_allgather_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn allgather_with_gaps(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, comm: In<Int>, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_allgather_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, ierror);
+    }
+    let sendbuf_as = match sendbuf.layout_or_copy(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let recvbuf_as = match recvbuf.layout_or_copy(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
+        return pmpi_allgather_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), comm, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    pmpi_allgather_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, comm, ierror);
+    recvbuf_copy.copy_back();
 }
 
 /// MPI_Allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, ierror)
@@ -64,21 +65,22 @@ extern "C" fn pmpi_allgatherv_(sendbuf: Buffer, sendcount: In<Int>, sendtype: In
 /// MPI_Allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_allgatherv_f08ts_(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcounts: *const Int, displs: *const Int, recvtype: In<Int>, comm: In<Int>, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcounts: *const Int, displs: *const Int, recvtype: In<Int>, comm: In<Int>, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_allgatherv_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcounts, displs, recvtype, comm, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        pmpi_allgatherv_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcounts, displs, recvtype, comm, ierror);
-        recvbuf_copy.copy_back();
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, ierror);
+        return allgatherv_with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, ierror);
     }
     pmpi_allgatherv_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcounts, displs, recvtype, comm, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn allgatherv_with_gaps(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcounts: *const Int, displs: *const Int, recvtype: In<Int>, comm: In<Int>, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_allgatherv_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcounts, displs, recvtype, comm, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    pmpi_allgatherv_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcounts, displs, recvtype, comm, ierror);
+    recvbuf_copy.copy_back();
 }
 
 /// MPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm, ierror)
@@ -90,21 +92,22 @@ extern "C" fn pmpi_allreduce_(sendbuf: Buffer, recvbuf: Buffer, count: In<Int>, 
 /// MPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_allreduce_f08ts_(sendbuf: Section, recvbuf: Section, count: In<Int>, datatype: In<Int>, op: In<Int>, comm: In<Int>, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, recvbuf: Section, count: In<Int>, datatype: In<Int>, op: In<Int>, comm: In<Int>, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_allreduce_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        pmpi_allreduce_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, comm, ierror);
-        recvbuf_copy.copy_back();
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, recvbuf, count, datatype, op, comm, ierror);
+        return allreduce_with_gaps(sendbuf, recvbuf, count, datatype, op, comm, ierror);
     }
     pmpi_allreduce_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn allreduce_with_gaps(sendbuf: Section, recvbuf: Section, count: In<Int>, datatype: In<Int>, op: In<Int>, comm: In<Int>, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_allreduce_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    pmpi_allreduce_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, comm, ierror);
+    recvbuf_copy.copy_back();
 }
 
 /// MPI_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror)
@@ -116,26 +119,27 @@ extern "C" fn pmpi_alltoall_(sendbuf: Buffer, sendcount: In<Int>, sendtype: In<I
 /// MPI_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_alltoall_f08ts_(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, comm: In<Int>, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, comm: In<Int>, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_alltoall_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, ierror);
-        }
-        let sendbuf_as = match sendbuf.layout_or_copy(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout_or_copy(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
-            return pmpi_alltoall_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), comm, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        pmpi_alltoall_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, comm, ierror);
-        recvbuf_copy.copy_back();
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
+        return alltoall_with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
     }
     pmpi_alltoall_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn alltoall_with_gaps(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, comm: In<Int>, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_alltoall_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, ierror);
+    }
+    let sendbuf_as = match sendbuf.layout_or_copy(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let recvbuf_as = match recvbuf.layout_or_copy(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
+        return pmpi_alltoall_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), comm, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    pmpi_alltoall_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, comm, ierror);
+    recvbuf_copy.copy_back();
 }
 
 /// MPI_Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, ierror)
@@ -147,21 +151,22 @@ extern "C" fn pmpi_alltoallv_(sendbuf: Buffer, sendcounts: *const Int, sdispls: 
 /// MPI_Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_alltoallv_f08ts_(sendbuf: Section, sendcounts: *const Int, sdispls: *const Int, sendtype: In<Int>, recvbuf: Section, recvcounts: *const Int, rdispls: *const Int, recvtype: In<Int>, comm: In<Int>, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, sendcounts: *const Int, sdispls: *const Int, sendtype: In<Int>, recvbuf: Section, recvcounts: *const Int, rdispls: *const Int, recvtype: In<Int>, comm: In<Int>, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_alltoallv_(sendbuf.start(), sendcounts, sdispls, sendtype, recvbuf.start(), recvcounts, rdispls, recvtype, comm, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        pmpi_alltoallv_(sendbuf_copy.start(), sendcounts, sdispls, sendtype, recvbuf_copy.start(), recvcounts, rdispls, recvtype, comm, ierror);
-        recvbuf_copy.copy_back();
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, ierror);
+        return alltoallv_with_gaps(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, ierror);
     }
     pmpi_alltoallv_(sendbuf.start(), sendcounts, sdispls, sendtype, recvbuf.start(), recvcounts, rdispls, recvtype, comm, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn alltoallv_with_gaps(sendbuf: Section, sendcounts: *const Int, sdispls: *const Int, sendtype: In<Int>, recvbuf: Section, recvcounts: *const Int, rdispls: *const Int, recvtype: In<Int>, comm: In<Int>, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_alltoallv_(sendbuf.start(), sendcounts, sdispls, sendtype, recvbuf.start(), recvcounts, rdispls, recvtype, comm, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    pmpi_alltoallv_(sendbuf_copy.start(), sendcounts, sdispls, sendtype, recvbuf_copy.start(), recvcounts, rdispls, recvtype, comm, ierror);
+    recvbuf_copy.copy_back();
 }
 
 /// MPI_Alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, ierror)
@@ -175,21 +180,22 @@ extern "C" fn pmpi_alltoallw_(sendbuf: Buffer, sendcounts: *const Int, sdispls: 
 /// MPI_Alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_alltoallw_f08ts_(sendbuf: Section, sendcounts: *const Int, sdispls: *const Int, sendtypes: Handles, recvbuf: Section, recvcounts: *const Int, rdispls: *const Int, recvtypes: Handles, comm: In<Int>, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, sendcounts: *const Int, sdispls: *const Int, sendtypes: Handles, recvbuf: Section, recvcounts: *const Int, rdispls: *const Int, recvtypes: Handles, comm: In<Int>, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_alltoallw_(sendbuf.start(), sendcounts, sdispls, sendtypes, recvbuf.start(), recvcounts, rdispls, recvtypes, comm, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        pmpi_alltoallw_(sendbuf_copy.start(), sendcounts, sdispls, sendtypes, recvbuf_copy.start(), recvcounts, rdispls, recvtypes, comm, ierror);
-        recvbuf_copy.copy_back();
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, ierror);
+        return alltoallw_with_gaps(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, ierror);
     }
     pmpi_alltoallw_(sendbuf.start(), sendcounts, sdispls, sendtypes, recvbuf.start(), recvcounts, rdispls, recvtypes, comm, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn alltoallw_with_gaps(sendbuf: Section, sendcounts: *const Int, sdispls: *const Int, sendtypes: Handles, recvbuf: Section, recvcounts: *const Int, rdispls: *const Int, recvtypes: Handles, comm: In<Int>, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_alltoallw_(sendbuf.start(), sendcounts, sdispls, sendtypes, recvbuf.start(), recvcounts, rdispls, recvtypes, comm, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    pmpi_alltoallw_(sendbuf_copy.start(), sendcounts, sdispls, sendtypes, recvbuf_copy.start(), recvcounts, rdispls, recvtypes, comm, ierror);
+    recvbuf_copy.copy_back();
 }
 
 /// MPI_Barrier(comm, ierror)
@@ -207,24 +213,25 @@ extern "C" fn pmpi_bcast_(buffer: Buffer, count: In<Int>, datatype: In<Int>, roo
 /// MPI_Bcast(buffer, count, datatype, root, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_bcast_f08ts_(buffer: Section, count: In<Int>, datatype: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(buffer: Section, count: In<Int>, datatype: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
-        if buffer.is_contiguous() {
-            return pmpi_bcast_(buffer.start(), count, datatype, root, comm, ierror);
-        }
-        let buffer_as = match buffer.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buffer_as) = &buffer_as {
-            return pmpi_bcast_(buffer.start(), buffer_as.count(), buffer_as.datatype(), root, comm, ierror);
-        }
-        let Some(buffer_copy) = Copied::of(buffer) else { return ierror.set(NO_MEM) };
-        pmpi_bcast_(buffer_copy.start(), count, datatype, root, comm, ierror);
-        buffer_copy.copy_back();
-    }
     if !(buffer.is_whole()) {
-        return with_gaps(buffer, count, datatype, root, comm, ierror);
+        return bcast_with_gaps(buffer, count, datatype, root, comm, ierror);
     }
     pmpi_bcast_(buffer.start(), count, datatype, root, comm, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn bcast_with_gaps(buffer: Section, count: In<Int>, datatype: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
+    if buffer.is_contiguous() {
+        return pmpi_bcast_(buffer.start(), count, datatype, root, comm, ierror);
+    }
+    let buffer_as = match buffer.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buffer_as) = &buffer_as {
+        return pmpi_bcast_(buffer.start(), buffer_as.count(), buffer_as.datatype(), root, comm, ierror);
+    }
+    let Some(buffer_copy) = Copied::of(buffer) else { return ierror.set(NO_MEM) };
+    pmpi_bcast_(buffer_copy.start(), count, datatype, root, comm, ierror);
+    buffer_copy.copy_back();
 }
 
 /// MPI_Exscan(sendbuf, recvbuf, count, datatype, op, comm, ierror)
@@ -236,21 +243,22 @@ extern "C" fn pmpi_exscan_(sendbuf: Buffer, recvbuf: Buffer, count: In<Int>, dat
 /// MPI_Exscan(sendbuf, recvbuf, count, datatype, op, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_exscan_f08ts_(sendbuf: Section, recvbuf: Section, count: In<Int>, datatype: In<Int>, op: In<Int>, comm: In<Int>, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, recvbuf: Section, count: In<Int>, datatype: In<Int>, op: In<Int>, comm: In<Int>, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_exscan_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        pmpi_exscan_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, comm, ierror);
-        recvbuf_copy.copy_back();
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, recvbuf, count, datatype, op, comm, ierror);
+        return exscan_with_gaps(sendbuf, recvbuf, count, datatype, op, comm, ierror);
     }
     pmpi_exscan_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn exscan_with_gaps(sendbuf: Section, recvbuf: Section, count: In<Int>, datatype: In<Int>, op: In<Int>, comm: In<Int>, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_exscan_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    pmpi_exscan_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, comm, ierror);
+    recvbuf_copy.copy_back();
 }
 
 /// MPI_Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror)
@@ -262,26 +270,27 @@ extern "C" fn pmpi_gather_(sendbuf: Buffer, sendcount: In<Int>, sendtype: In<Int
 /// MPI_Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_gather_f08ts_(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_gather_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, ierror);
-        }
-        let sendbuf_as = match sendbuf.layout_or_copy(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout_or_copy(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
-            return pmpi_gather_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), root, comm, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        pmpi_gather_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, root, comm, ierror);
-        recvbuf_copy.copy_back();
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror);
+        return gather_with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror);
     }
     pmpi_gather_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn gather_with_gaps(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_gather_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, ierror);
+    }
+    let sendbuf_as = match sendbuf.layout_or_copy(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let recvbuf_as = match recvbuf.layout_or_copy(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
+        return pmpi_gather_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), root, comm, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    pmpi_gather_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, root, comm, ierror);
+    recvbuf_copy.copy_back();
 }
 
 /// MPI_Gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, ierror)
@@ -293,21 +302,22 @@ extern "C" fn pmpi_gatherv_(sendbuf: Buffer, sendcount: In<Int>, sendtype: In<In
 /// MPI_Gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_gatherv_f08ts_(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcounts: *const Int, displs: *const Int, recvtype: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcounts: *const Int, displs: *const Int, recvtype: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_gatherv_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcounts, displs, recvtype, root, comm, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        pmpi_gatherv_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcounts, displs, recvtype, root, comm, ierror);
-        recvbuf_copy.copy_back();
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, ierror);
+        return gatherv_with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, ierror);
     }
     pmpi_gatherv_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcounts, displs, recvtype, root, comm, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn gatherv_with_gaps(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcounts: *const Int, displs: *const Int, recvtype: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_gatherv_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcounts, displs, recvtype, root, comm, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    pmpi_gatherv_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcounts, displs, recvtype, root, comm, ierror);
+    recvbuf_copy.copy_back();
 }
 
 /// MPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm, ierror)
@@ -319,21 +329,22 @@ extern "C" fn pmpi_reduce_(sendbuf: Buffer, recvbuf: Buffer, count: In<Int>, dat
 /// MPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_reduce_f08ts_(sendbuf: Section, recvbuf: Section, count: In<Int>, datatype: In<Int>, op: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, recvbuf: Section, count: In<Int>, datatype: In<Int>, op: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_reduce_(sendbuf.start(), recvbuf.start(), count, datatype, op, root, comm, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        pmpi_reduce_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, root, comm, ierror);
-        recvbuf_copy.copy_back();
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, recvbuf, count, datatype, op, root, comm, ierror);
+        return reduce_with_gaps(sendbuf, recvbuf, count, datatype, op, root, comm, ierror);
     }
     pmpi_reduce_(sendbuf.start(), recvbuf.start(), count, datatype, op, root, comm, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn reduce_with_gaps(sendbuf: Section, recvbuf: Section, count: In<Int>, datatype: In<Int>, op: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_reduce_(sendbuf.start(), recvbuf.start(), count, datatype, op, root, comm, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    pmpi_reduce_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, root, comm, ierror);
+    recvbuf_copy.copy_back();
 }
 
 /// MPI_Reduce_local(inbuf, inoutbuf, count, datatype, op, ierror)
@@ -345,21 +356,22 @@ extern "C" fn pmpi_reduce_local_(inbuf: Buffer, inoutbuf: Buffer, count: In<Int>
 /// MPI_Reduce_local(inbuf, inoutbuf, count, datatype, op, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_reduce_local_f08ts_(inbuf: Section, inoutbuf: Section, count: In<Int>, datatype: In<Int>, op: In<Int>, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(inbuf: Section, inoutbuf: Section, count: In<Int>, datatype: In<Int>, op: In<Int>, ierror: Ierror) {
-        if inbuf.is_contiguous() && inoutbuf.is_contiguous() {
-            return pmpi_reduce_local_(inbuf.start(), inoutbuf.start(), count, datatype, op, ierror);
-        }
-        let Some(inbuf_copy) = Copied::of(inbuf) else { return ierror.set(NO_MEM) };
-        let Some(inoutbuf_copy) = Copied::of(inoutbuf) else { return ierror.set(NO_MEM) };
-        pmpi_reduce_local_(inbuf_copy.start(), inoutbuf_copy.start(), count, datatype, op, ierror);
-        inoutbuf_copy.copy_back();
-    }
     if !(inbuf.is_whole() && inoutbuf.is_whole()) {
-        return with_gaps(inbuf, inoutbuf, count, datatype, op, ierror);
+        return reduce_local_with_gaps(inbuf, inoutbuf, count, datatype, op, ierror);
     }
     pmpi_reduce_local_(inbuf.start(), inoutbuf.start(), count, datatype, op, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn reduce_local_with_gaps(inbuf: Section, inoutbuf: Section, count: In<Int>, datatype: In<Int>, op: In<Int>, ierror: Ierror) {
+    if inbuf.is_contiguous() && inoutbuf.is_contiguous() {
+        return pmpi_reduce_local_(inbuf.start(), inoutbuf.start(), count, datatype, op, ierror);
+    }
+    let Some(inbuf_copy) = Copied::of(inbuf) else { return ierror.set(NO_MEM) };
+    let Some(inoutbuf_copy) = Copied::of(inoutbuf) else { return ierror.set(NO_MEM) };
+    pmpi_reduce_local_(inbuf_copy.start(), inoutbuf_copy.start(), count, datatype, op, ierror);
+    inoutbuf_copy.copy_back();
 }
 
 /// MPI_Reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm, ierror)
@@ -371,21 +383,22 @@ extern "C" fn pmpi_reduce_scatter_(sendbuf: Buffer, recvbuf: Buffer, recvcounts:
 /// MPI_Reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_reduce_scatter_f08ts_(sendbuf: Section, recvbuf: Section, recvcounts: *const Int, datatype: In<Int>, op: In<Int>, comm: In<Int>, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, recvbuf: Section, recvcounts: *const Int, datatype: In<Int>, op: In<Int>, comm: In<Int>, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_reduce_scatter_(sendbuf.start(), recvbuf.start(), recvcounts, datatype, op, comm, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        pmpi_reduce_scatter_(sendbuf_copy.start(), recvbuf_copy.start(), recvcounts, datatype, op, comm, ierror);
-        recvbuf_copy.copy_back();
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, recvbuf, recvcounts, datatype, op, comm, ierror);
+        return reduce_scatter_with_gaps(sendbuf, recvbuf, recvcounts, datatype, op, comm, ierror);
     }
     pmpi_reduce_scatter_(sendbuf.start(), recvbuf.start(), recvcounts, datatype, op, comm, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn reduce_scatter_with_gaps(sendbuf: Section, recvbuf: Section, recvcounts: *const Int, datatype: In<Int>, op: In<Int>, comm: In<Int>, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_reduce_scatter_(sendbuf.start(), recvbuf.start(), recvcounts, datatype, op, comm, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    pmpi_reduce_scatter_(sendbuf_copy.start(), recvbuf_copy.start(), recvcounts, datatype, op, comm, ierror);
+    recvbuf_copy.copy_back();
 }
 
 /// MPI_Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm, ierror)
@@ -397,21 +410,22 @@ extern "C" fn pmpi_reduce_scatter_block_(sendbuf: Buffer, recvbuf: Buffer, recvc
 /// MPI_Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_reduce_scatter_block_f08ts_(sendbuf: Section, recvbuf: Section, recvcount: In<Int>, datatype: In<Int>, op: In<Int>, comm: In<Int>, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, recvbuf: Section, recvcount: In<Int>, datatype: In<Int>, op: In<Int>, comm: In<Int>, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_reduce_scatter_block_(sendbuf.start(), recvbuf.start(), recvcount, datatype, op, comm, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        pmpi_reduce_scatter_block_(sendbuf_copy.start(), recvbuf_copy.start(), recvcount, datatype, op, comm, ierror);
-        recvbuf_copy.copy_back();
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, recvbuf, recvcount, datatype, op, comm, ierror);
+        return reduce_scatter_block_with_gaps(sendbuf, recvbuf, recvcount, datatype, op, comm, ierror);
     }
     pmpi_reduce_scatter_block_(sendbuf.start(), recvbuf.start(), recvcount, datatype, op, comm, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn reduce_scatter_block_with_gaps(sendbuf: Section, recvbuf: Section, recvcount: In<Int>, datatype: In<Int>, op: In<Int>, comm: In<Int>, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_reduce_scatter_block_(sendbuf.start(), recvbuf.start(), recvcount, datatype, op, comm, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    pmpi_reduce_scatter_block_(sendbuf_copy.start(), recvbuf_copy.start(), recvcount, datatype, op, comm, ierror);
+    recvbuf_copy.copy_back();
 }
 
 /// MPI_Scan(sendbuf, recvbuf, count, datatype, op, comm, ierror)
@@ -423,21 +437,22 @@ extern "C" fn pmpi_scan_(sendbuf: Buffer, recvbuf: Buffer, count: In<Int>, datat
 /// MPI_Scan(sendbuf, recvbuf, count, datatype, op, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_scan_f08ts_(sendbuf: Section, recvbuf: Section, count: In<Int>, datatype: In<Int>, op: In<Int>, comm: In<Int>, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, recvbuf: Section, count: In<Int>, datatype: In<Int>, op: In<Int>, comm: In<Int>, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_scan_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        pmpi_scan_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, comm, ierror);
-        recvbuf_copy.copy_back();
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, recvbuf, count, datatype, op, comm, ierror);
+        return scan_with_gaps(sendbuf, recvbuf, count, datatype, op, comm, ierror);
     }
     pmpi_scan_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn scan_with_gaps(sendbuf: Section, recvbuf: Section, count: In<Int>, datatype: In<Int>, op: In<Int>, comm: In<Int>, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_scan_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    pmpi_scan_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, comm, ierror);
+    recvbuf_copy.copy_back();
 }
 
 /// MPI_Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror)
@@ -449,26 +464,27 @@ extern "C" fn pmpi_scatter_(sendbuf: Buffer, sendcount: In<Int>, sendtype: In<In
 /// MPI_Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_scatter_f08ts_(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_scatter_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, ierror);
-        }
-        let sendbuf_as = match sendbuf.layout_or_copy(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout_or_copy(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
-            return pmpi_scatter_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), root, comm, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        pmpi_scatter_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, root, comm, ierror);
-        recvbuf_copy.copy_back();
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror);
+        return scatter_with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror);
     }
     pmpi_scatter_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn scatter_with_gaps(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_scatter_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, ierror);
+    }
+    let sendbuf_as = match sendbuf.layout_or_copy(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let recvbuf_as = match recvbuf.layout_or_copy(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
+        return pmpi_scatter_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), root, comm, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    pmpi_scatter_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, root, comm, ierror);
+    recvbuf_copy.copy_back();
 }
 
 /// MPI_Scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror)
@@ -480,23 +496,78 @@ extern "C" fn pmpi_scatterv_(sendbuf: Buffer, sendcounts: *const Int, displs: *c
 /// MPI_Scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_scatterv_f08ts_(sendbuf: Section, sendcounts: *const Int, displs: *const Int, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, sendcounts: *const Int, displs: *const Int, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_scatterv_(sendbuf.start(), sendcounts, displs, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        pmpi_scatterv_(sendbuf_copy.start(), sendcounts, displs, sendtype, recvbuf_copy.start(), recvcount, recvtype, root, comm, ierror);
-        recvbuf_copy.copy_back();
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror);
+        return scatterv_with_gaps(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror);
     }
     pmpi_scatterv_(sendbuf.start(), sendcounts, displs, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn scatterv_with_gaps(sendbuf: Section, sendcounts: *const Int, displs: *const Int, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_scatterv_(sendbuf.start(), sendcounts, displs, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    pmpi_scatterv_(sendbuf_copy.start(), sendcounts, displs, sendtype, recvbuf_copy.start(), recvcount, recvtype, root, comm, ierror);
+    recvbuf_copy.copy_back();
 }
 
 plain_names! { allgather allgatherv allreduce alltoall alltoallv alltoallw barrier bcast exscan gather gatherv reduce reduce_local reduce_scatter reduce_scatter_block scan scatter scatterv }
 f08_names! { barrier }
 f08ts_names! { allgather allgatherv allreduce alltoall alltoallv alltoallw bcast exscan gather gatherv reduce reduce_local reduce_scatter reduce_scatter_block scan scatter scatterv }
+routines! {
+    pmpi_allgather_ = "MPI_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror)"
+    pmpi_allgather_f08ts_ = "MPI_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror) of mpi_f08"
+    allgather_with_gaps = "MPI_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror) of mpi_f08"
+    pmpi_allgatherv_ = "MPI_Allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, ierror)"
+    pmpi_allgatherv_f08ts_ = "MPI_Allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, ierror) of mpi_f08"
+    allgatherv_with_gaps = "MPI_Allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, ierror) of mpi_f08"
+    pmpi_allreduce_ = "MPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm, ierror)"
+    pmpi_allreduce_f08ts_ = "MPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm, ierror) of mpi_f08"
+    allreduce_with_gaps = "MPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm, ierror) of mpi_f08"
+    pmpi_alltoall_ = "MPI_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror)"
+    pmpi_alltoall_f08ts_ = "MPI_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror) of mpi_f08"
+    alltoall_with_gaps = "MPI_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror) of mpi_f08"
+    pmpi_alltoallv_ = "MPI_Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, ierror)"
+    pmpi_alltoallv_f08ts_ = "MPI_Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, ierror) of mpi_f08"
+    alltoallv_with_gaps = "MPI_Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, ierror) of mpi_f08"
+    pmpi_alltoallw_ = "MPI_Alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, ierror)"
+    pmpi_alltoallw_f08ts_ = "MPI_Alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, ierror) of mpi_f08"
+    alltoallw_with_gaps = "MPI_Alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, ierror) of mpi_f08"
+    pmpi_barrier_ = "MPI_Barrier(comm, ierror)"
+    pmpi_bcast_ = "MPI_Bcast(buffer, count, datatype, root, comm, ierror)"
+    pmpi_bcast_f08ts_ = "MPI_Bcast(buffer, count, datatype, root, comm, ierror) of mpi_f08"
+    bcast_with_gaps = "MPI_Bcast(buffer, count, datatype, root, comm, ierror) of mpi_f08"
+    pmpi_exscan_ = "MPI_Exscan(sendbuf, recvbuf, count, datatype, op, comm, ierror)"
+    pmpi_exscan_f08ts_ = "MPI_Exscan(sendbuf, recvbuf, count, datatype, op, comm, ierror) of mpi_f08"
+    exscan_with_gaps = "MPI_Exscan(sendbuf, recvbuf, count, datatype, op, comm, ierror) of mpi_f08"
+    pmpi_gather_ = "MPI_Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror)"
+    pmpi_gather_f08ts_ = "MPI_Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror) of mpi_f08"
+    gather_with_gaps = "MPI_Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror) of mpi_f08"
+    pmpi_gatherv_ = "MPI_Gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, ierror)"
+    pmpi_gatherv_f08ts_ = "MPI_Gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, ierror) of mpi_f08"
+    gatherv_with_gaps = "MPI_Gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, ierror) of mpi_f08"
+    pmpi_reduce_ = "MPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm, ierror)"
+    pmpi_reduce_f08ts_ = "MPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm, ierror) of mpi_f08"
+    reduce_with_gaps = "MPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm, ierror) of mpi_f08"
+    pmpi_reduce_local_ = "MPI_Reduce_local(inbuf, inoutbuf, count, datatype, op, ierror)"
+    pmpi_reduce_local_f08ts_ = "MPI_Reduce_local(inbuf, inoutbuf, count, datatype, op, ierror) of mpi_f08"
+    reduce_local_with_gaps = "MPI_Reduce_local(inbuf, inoutbuf, count, datatype, op, ierror) of mpi_f08"
+    pmpi_reduce_scatter_ = "MPI_Reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm, ierror)"
+    pmpi_reduce_scatter_f08ts_ = "MPI_Reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm, ierror) of mpi_f08"
+    reduce_scatter_with_gaps = "MPI_Reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm, ierror) of mpi_f08"
+    pmpi_reduce_scatter_block_ = "MPI_Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm, ierror)"
+    pmpi_reduce_scatter_block_f08ts_ = "MPI_Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm, ierror) of mpi_f08"
+    reduce_scatter_block_with_gaps = "MPI_Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm, ierror) of mpi_f08"
+    pmpi_scan_ = "MPI_Scan(sendbuf, recvbuf, count, datatype, op, comm, ierror)"
+    pmpi_scan_f08ts_ = "MPI_Scan(sendbuf, recvbuf, count, datatype, op, comm, ierror) of mpi_f08"
+    scan_with_gaps = "MPI_Scan(sendbuf, recvbuf, count, datatype, op, comm, ierror) of mpi_f08"
+    pmpi_scatter_ = "MPI_Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror)"
+    pmpi_scatter_f08ts_ = "MPI_Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror) of mpi_f08"
+    scatter_with_gaps = "MPI_Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror) of mpi_f08"
+    pmpi_scatterv_ = "MPI_Scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror)"
+    pmpi_scatterv_f08ts_ = "MPI_Scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror) of mpi_f08"
+    scatterv_with_gaps = "MPI_Scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror) of mpi_f08"
+}

@@ -32,26 +32,27 @@ extern "C" fn pmpi_allgather_c_(sendbuf: Buffer, sendcount: In<i64>, sendtype: I
 /// MPI_Allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_allgather_c_f08ts_(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, comm: In<Int>, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, comm: In<Int>, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_allgather_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, ierror);
-        }
-        let sendbuf_as = match sendbuf.layout_or_copy(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout_or_copy(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
-            return pmpi_allgather_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), comm, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        pmpi_allgather_c_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, comm, ierror);
-        recvbuf_copy.copy_back();
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
+        return allgather_c_with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
     }
     pmpi_allgather_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn allgather_c_with_gaps(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, comm: In<Int>, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_allgather_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, ierror);
+    }
+    let sendbuf_as = match sendbuf.layout_or_copy(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let recvbuf_as = match recvbuf.layout_or_copy(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
+        return pmpi_allgather_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), comm, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    pmpi_allgather_c_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, comm, ierror);
+    recvbuf_copy.copy_back();
 }
 
 /// MPI_Allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, ierror)
@@ -63,21 +64,22 @@ extern "C" fn pmpi_allgatherv_c_(sendbuf: Buffer, sendcount: In<i64>, sendtype: 
 /// MPI_Allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_allgatherv_c_f08ts_(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcounts: *const i64, displs: *const i64, recvtype: In<Int>, comm: In<Int>, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcounts: *const i64, displs: *const i64, recvtype: In<Int>, comm: In<Int>, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_allgatherv_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcounts, displs, recvtype, comm, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        pmpi_allgatherv_c_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcounts, displs, recvtype, comm, ierror);
-        recvbuf_copy.copy_back();
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, ierror);
+        return allgatherv_c_with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, ierror);
     }
     pmpi_allgatherv_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcounts, displs, recvtype, comm, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn allgatherv_c_with_gaps(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcounts: *const i64, displs: *const i64, recvtype: In<Int>, comm: In<Int>, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_allgatherv_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcounts, displs, recvtype, comm, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    pmpi_allgatherv_c_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcounts, displs, recvtype, comm, ierror);
+    recvbuf_copy.copy_back();
 }
 
 /// MPI_Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm, ierror)
@@ -89,21 +91,22 @@ extern "C" fn pmpi_allreduce_c_(sendbuf: Buffer, recvbuf: Buffer, count: In<i64>
 /// MPI_Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_allreduce_c_f08ts_(sendbuf: Section, recvbuf: Section, count: In<i64>, datatype: In<Int>, op: In<Int>, comm: In<Int>, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, recvbuf: Section, count: In<i64>, datatype: In<Int>, op: In<Int>, comm: In<Int>, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_allreduce_c_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        pmpi_allreduce_c_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, comm, ierror);
-        recvbuf_copy.copy_back();
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, recvbuf, count, datatype, op, comm, ierror);
+        return allreduce_c_with_gaps(sendbuf, recvbuf, count, datatype, op, comm, ierror);
     }
     pmpi_allreduce_c_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn allreduce_c_with_gaps(sendbuf: Section, recvbuf: Section, count: In<i64>, datatype: In<Int>, op: In<Int>, comm: In<Int>, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_allreduce_c_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    pmpi_allreduce_c_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, comm, ierror);
+    recvbuf_copy.copy_back();
 }
 
 /// MPI_Alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror)
@@ -115,26 +118,27 @@ extern "C" fn pmpi_alltoall_c_(sendbuf: Buffer, sendcount: In<i64>, sendtype: In
 /// MPI_Alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_alltoall_c_f08ts_(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, comm: In<Int>, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, comm: In<Int>, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_alltoall_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, ierror);
-        }
-        let sendbuf_as = match sendbuf.layout_or_copy(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout_or_copy(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
-            return pmpi_alltoall_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), comm, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        pmpi_alltoall_c_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, comm, ierror);
-        recvbuf_copy.copy_back();
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
+        return alltoall_c_with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
     }
     pmpi_alltoall_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn alltoall_c_with_gaps(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, comm: In<Int>, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_alltoall_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, ierror);
+    }
+    let sendbuf_as = match sendbuf.layout_or_copy(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let recvbuf_as = match recvbuf.layout_or_copy(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
+        return pmpi_alltoall_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), comm, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    pmpi_alltoall_c_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, comm, ierror);
+    recvbuf_copy.copy_back();
 }
 
 /// MPI_Alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, ierror)
@@ -146,21 +150,22 @@ extern "C" fn pmpi_alltoallv_c_(sendbuf: Buffer, sendcounts: *const i64, sdispls
 /// MPI_Alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_alltoallv_c_f08ts_(sendbuf: Section, sendcounts: *const i64, sdispls: *const i64, sendtype: In<Int>, recvbuf: Section, recvcounts: *const i64, rdispls: *const i64, recvtype: In<Int>, comm: In<Int>, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, sendcounts: *const i64, sdispls: *const i64, sendtype: In<Int>, recvbuf: Section, recvcounts: *const i64, rdispls: *const i64, recvtype: In<Int>, comm: In<Int>, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_alltoallv_c_(sendbuf.start(), sendcounts, sdispls, sendtype, recvbuf.start(), recvcounts, rdispls, recvtype, comm, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        pmpi_alltoallv_c_(sendbuf_copy.start(), sendcounts, sdispls, sendtype, recvbuf_copy.start(), recvcounts, rdispls, recvtype, comm, ierror);
-        recvbuf_copy.copy_back();
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, ierror);
+        return alltoallv_c_with_gaps(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, ierror);
     }
     pmpi_alltoallv_c_(sendbuf.start(), sendcounts, sdispls, sendtype, recvbuf.start(), recvcounts, rdispls, recvtype, comm, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn alltoallv_c_with_gaps(sendbuf: Section, sendcounts: *const i64, sdispls: *const i64, sendtype: In<Int>, recvbuf: Section, recvcounts: *const i64, rdispls: *const i64, recvtype: In<Int>, comm: In<Int>, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_alltoallv_c_(sendbuf.start(), sendcounts, sdispls, sendtype, recvbuf.start(), recvcounts, rdispls, recvtype, comm, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    pmpi_alltoallv_c_(sendbuf_copy.start(), sendcounts, sdispls, sendtype, recvbuf_copy.start(), recvcounts, rdispls, recvtype, comm, ierror);
+    recvbuf_copy.copy_back();
 }
 
 /// MPI_Alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, ierror)
@@ -174,21 +179,22 @@ extern "C" fn pmpi_alltoallw_c_(sendbuf: Buffer, sendcounts: *const i64, sdispls
 /// MPI_Alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_alltoallw_c_f08ts_(sendbuf: Section, sendcounts: *const i64, sdispls: *const i64, sendtypes: Handles, recvbuf: Section, recvcounts: *const i64, rdispls: *const i64, recvtypes: Handles, comm: In<Int>, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, sendcounts: *const i64, sdispls: *const i64, sendtypes: Handles, recvbuf: Section, recvcounts: *const i64, rdispls: *const i64, recvtypes: Handles, comm: In<Int>, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_alltoallw_c_(sendbuf.start(), sendcounts, sdispls, sendtypes, recvbuf.start(), recvcounts, rdispls, recvtypes, comm, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        pmpi_alltoallw_c_(sendbuf_copy.start(), sendcounts, sdispls, sendtypes, recvbuf_copy.start(), recvcounts, rdispls, recvtypes, comm, ierror);
-        recvbuf_copy.copy_back();
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, ierror);
+        return alltoallw_c_with_gaps(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, ierror);
     }
     pmpi_alltoallw_c_(sendbuf.start(), sendcounts, sdispls, sendtypes, recvbuf.start(), recvcounts, rdispls, recvtypes, comm, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn alltoallw_c_with_gaps(sendbuf: Section, sendcounts: *const i64, sdispls: *const i64, sendtypes: Handles, recvbuf: Section, recvcounts: *const i64, rdispls: *const i64, recvtypes: Handles, comm: In<Int>, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_alltoallw_c_(sendbuf.start(), sendcounts, sdispls, sendtypes, recvbuf.start(), recvcounts, rdispls, recvtypes, comm, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    pmpi_alltoallw_c_(sendbuf_copy.start(), sendcounts, sdispls, sendtypes, recvbuf_copy.start(), recvcounts, rdispls, recvtypes, comm, ierror);
+    recvbuf_copy.copy_back();
 }
 
 /// MPI_Bcast_c(buffer, count, datatype, root, comm, ierror)
@@ -200,24 +206,25 @@ extern "C" fn pmpi_bcast_c_(buffer: Buffer, count: In<i64>, datatype: In<Int>, r
 /// MPI_Bcast_c(buffer, count, datatype, root, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_bcast_c_f08ts_(buffer: Section, count: In<i64>, datatype: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(buffer: Section, count: In<i64>, datatype: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
-        if buffer.is_contiguous() {
-            return pmpi_bcast_c_(buffer.start(), count, datatype, root, comm, ierror);
-        }
-        let buffer_as = match buffer.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buffer_as) = &buffer_as {
-            return pmpi_bcast_c_(buffer.start(), buffer_as.count(), buffer_as.datatype(), root, comm, ierror);
-        }
-        let Some(buffer_copy) = Copied::of(buffer) else { return ierror.set(NO_MEM) };
-        pmpi_bcast_c_(buffer_copy.start(), count, datatype, root, comm, ierror);
-        buffer_copy.copy_back();
-    }
     if !(buffer.is_whole()) {
-        return with_gaps(buffer, count, datatype, root, comm, ierror);
+        return bcast_c_with_gaps(buffer, count, datatype, root, comm, ierror);
     }
     pmpi_bcast_c_(buffer.start(), count, datatype, root, comm, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn bcast_c_with_gaps(buffer: Section, count: In<i64>, datatype: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
+    if buffer.is_contiguous() {
+        return pmpi_bcast_c_(buffer.start(), count, datatype, root, comm, ierror);
+    }
+    let buffer_as = match buffer.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buffer_as) = &buffer_as {
+        return pmpi_bcast_c_(buffer.start(), buffer_as.count(), buffer_as.datatype(), root, comm, ierror);
+    }
+    let Some(buffer_copy) = Copied::of(buffer) else { return ierror.set(NO_MEM) };
+    pmpi_bcast_c_(buffer_copy.start(), count, datatype, root, comm, ierror);
+    buffer_copy.copy_back();
 }
 
 /// MPI_Exscan_c(sendbuf, recvbuf, count, datatype, op, comm, ierror)
@@ -229,21 +236,22 @@ extern "C" fn pmpi_exscan_c_(sendbuf: Buffer, recvbuf: Buffer, count: In<i64>, d
 /// MPI_Exscan_c(sendbuf, recvbuf, count, datatype, op, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_exscan_c_f08ts_(sendbuf: Section, recvbuf: Section, count: In<i64>, datatype: In<Int>, op: In<Int>, comm: In<Int>, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, recvbuf: Section, count: In<i64>, datatype: In<Int>, op: In<Int>, comm: In<Int>, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_exscan_c_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        pmpi_exscan_c_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, comm, ierror);
-        recvbuf_copy.copy_back();
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, recvbuf, count, datatype, op, comm, ierror);
+        return exscan_c_with_gaps(sendbuf, recvbuf, count, datatype, op, comm, ierror);
     }
     pmpi_exscan_c_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn exscan_c_with_gaps(sendbuf: Section, recvbuf: Section, count: In<i64>, datatype: In<Int>, op: In<Int>, comm: In<Int>, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_exscan_c_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    pmpi_exscan_c_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, comm, ierror);
+    recvbuf_copy.copy_back();
 }
 
 /// MPI_Gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror)
@@ -255,26 +263,27 @@ extern "C" fn pmpi_gather_c_(sendbuf: Buffer, sendcount: In<i64>, sendtype: In<I
 /// MPI_Gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_gather_c_f08ts_(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_gather_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, ierror);
-        }
-        let sendbuf_as = match sendbuf.layout_or_copy(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout_or_copy(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
-            return pmpi_gather_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), root, comm, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        pmpi_gather_c_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, root, comm, ierror);
-        recvbuf_copy.copy_back();
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror);
+        return gather_c_with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror);
     }
     pmpi_gather_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn gather_c_with_gaps(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_gather_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, ierror);
+    }
+    let sendbuf_as = match sendbuf.layout_or_copy(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let recvbuf_as = match recvbuf.layout_or_copy(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
+        return pmpi_gather_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), root, comm, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    pmpi_gather_c_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, root, comm, ierror);
+    recvbuf_copy.copy_back();
 }
 
 /// MPI_Gatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, ierror)
@@ -286,21 +295,22 @@ extern "C" fn pmpi_gatherv_c_(sendbuf: Buffer, sendcount: In<i64>, sendtype: In<
 /// MPI_Gatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_gatherv_c_f08ts_(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcounts: *const i64, displs: *const i64, recvtype: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcounts: *const i64, displs: *const i64, recvtype: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_gatherv_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcounts, displs, recvtype, root, comm, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        pmpi_gatherv_c_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcounts, displs, recvtype, root, comm, ierror);
-        recvbuf_copy.copy_back();
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, ierror);
+        return gatherv_c_with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, ierror);
     }
     pmpi_gatherv_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcounts, displs, recvtype, root, comm, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn gatherv_c_with_gaps(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcounts: *const i64, displs: *const i64, recvtype: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_gatherv_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcounts, displs, recvtype, root, comm, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    pmpi_gatherv_c_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcounts, displs, recvtype, root, comm, ierror);
+    recvbuf_copy.copy_back();
 }
 
 /// MPI_Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm, ierror)
@@ -312,21 +322,22 @@ extern "C" fn pmpi_reduce_c_(sendbuf: Buffer, recvbuf: Buffer, count: In<i64>, d
 /// MPI_Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_reduce_c_f08ts_(sendbuf: Section, recvbuf: Section, count: In<i64>, datatype: In<Int>, op: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, recvbuf: Section, count: In<i64>, datatype: In<Int>, op: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_reduce_c_(sendbuf.start(), recvbuf.start(), count, datatype, op, root, comm, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        pmpi_reduce_c_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, root, comm, ierror);
-        recvbuf_copy.copy_back();
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, recvbuf, count, datatype, op, root, comm, ierror);
+        return reduce_c_with_gaps(sendbuf, recvbuf, count, datatype, op, root, comm, ierror);
     }
     pmpi_reduce_c_(sendbuf.start(), recvbuf.start(), count, datatype, op, root, comm, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn reduce_c_with_gaps(sendbuf: Section, recvbuf: Section, count: In<i64>, datatype: In<Int>, op: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_reduce_c_(sendbuf.start(), recvbuf.start(), count, datatype, op, root, comm, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    pmpi_reduce_c_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, root, comm, ierror);
+    recvbuf_copy.copy_back();
 }
 
 /// MPI_Reduce_local_c(inbuf, inoutbuf, count, datatype, op, ierror)
@@ -338,21 +349,22 @@ extern "C" fn pmpi_reduce_local_c_(inbuf: Buffer, inoutbuf: Buffer, count: In<i6
 /// MPI_Reduce_local_c(inbuf, inoutbuf, count, datatype, op, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_reduce_local_c_f08ts_(inbuf: Section, inoutbuf: Section, count: In<i64>, datatype: In<Int>, op: In<Int>, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(inbuf: Section, inoutbuf: Section, count: In<i64>, datatype: In<Int>, op: In<Int>, ierror: Ierror) {
-        if inbuf.is_contiguous() && inoutbuf.is_contiguous() {
-            return pmpi_reduce_local_c_(inbuf.start(), inoutbuf.start(), count, datatype, op, ierror);
-        }
-        let Some(inbuf_copy) = Copied::of(inbuf) else { return ierror.set(NO_MEM) };
-        let Some(inoutbuf_copy) = Copied::of(inoutbuf) else { return ierror.set(NO_MEM) };
-        pmpi_reduce_local_c_(inbuf_copy.start(), inoutbuf_copy.start(), count, datatype, op, ierror);
-        inoutbuf_copy.copy_back();
-    }
     if !(inbuf.is_whole() && inoutbuf.is_whole()) {
-        return with_gaps(inbuf, inoutbuf, count, datatype, op, ierror);
+        return reduce_local_c_with_gaps(inbuf, inoutbuf, count, datatype, op, ierror);
     }
     pmpi_reduce_local_c_(inbuf.start(), inoutbuf.start(), count, datatype, op, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn reduce_local_c_with_gaps(inbuf: Section, inoutbuf: Section, count: In<i64>, datatype: In<Int>, op: In<Int>, ierror: Ierror) {
+    if inbuf.is_contiguous() && inoutbuf.is_contiguous() {
+        return pmpi_reduce_local_c_(inbuf.start(), inoutbuf.start(), count, datatype, op, ierror);
+    }
+    let Some(inbuf_copy) = Copied::of(inbuf) else { return ierror.set(NO_MEM) };
+    let Some(inoutbuf_copy) = Copied::of(inoutbuf) else { return ierror.set(NO_MEM) };
+    pmpi_reduce_local_c_(inbuf_copy.start(), inoutbuf_copy.start(), count, datatype, op, ierror);
+    inoutbuf_copy.copy_back();
 }
 
 /// MPI_Reduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, ierror)
@@ -364,21 +376,22 @@ extern "C" fn pmpi_reduce_scatter_c_(sendbuf: Buffer, recvbuf: Buffer, recvcount
 /// MPI_Reduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_reduce_scatter_c_f08ts_(sendbuf: Section, recvbuf: Section, recvcounts: *const i64, datatype: In<Int>, op: In<Int>, comm: In<Int>, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, recvbuf: Section, recvcounts: *const i64, datatype: In<Int>, op: In<Int>, comm: In<Int>, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_reduce_scatter_c_(sendbuf.start(), recvbuf.start(), recvcounts, datatype, op, comm, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        pmpi_reduce_scatter_c_(sendbuf_copy.start(), recvbuf_copy.start(), recvcounts, datatype, op, comm, ierror);
-        recvbuf_copy.copy_back();
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, recvbuf, recvcounts, datatype, op, comm, ierror);
+        return reduce_scatter_c_with_gaps(sendbuf, recvbuf, recvcounts, datatype, op, comm, ierror);
     }
     pmpi_reduce_scatter_c_(sendbuf.start(), recvbuf.start(), recvcounts, datatype, op, comm, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn reduce_scatter_c_with_gaps(sendbuf: Section, recvbuf: Section, recvcounts: *const i64, datatype: In<Int>, op: In<Int>, comm: In<Int>, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_reduce_scatter_c_(sendbuf.start(), recvbuf.start(), recvcounts, datatype, op, comm, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    pmpi_reduce_scatter_c_(sendbuf_copy.start(), recvbuf_copy.start(), recvcounts, datatype, op, comm, ierror);
+    recvbuf_copy.copy_back();
 }
 
 /// MPI_Reduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm, ierror)
@@ -390,21 +403,22 @@ extern "C" fn pmpi_reduce_scatter_block_c_(sendbuf: Buffer, recvbuf: Buffer, rec
 /// MPI_Reduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_reduce_scatter_block_c_f08ts_(sendbuf: Section, recvbuf: Section, recvcount: In<i64>, datatype: In<Int>, op: In<Int>, comm: In<Int>, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, recvbuf: Section, recvcount: In<i64>, datatype: In<Int>, op: In<Int>, comm: In<Int>, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_reduce_scatter_block_c_(sendbuf.start(), recvbuf.start(), recvcount, datatype, op, comm, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        pmpi_reduce_scatter_block_c_(sendbuf_copy.start(), recvbuf_copy.start(), recvcount, datatype, op, comm, ierror);
-        recvbuf_copy.copy_back();
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, recvbuf, recvcount, datatype, op, comm, ierror);
+        return reduce_scatter_block_c_with_gaps(sendbuf, recvbuf, recvcount, datatype, op, comm, ierror);
     }
     pmpi_reduce_scatter_block_c_(sendbuf.start(), recvbuf.start(), recvcount, datatype, op, comm, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn reduce_scatter_block_c_with_gaps(sendbuf: Section, recvbuf: Section, recvcount: In<i64>, datatype: In<Int>, op: In<Int>, comm: In<Int>, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_reduce_scatter_block_c_(sendbuf.start(), recvbuf.start(), recvcount, datatype, op, comm, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    pmpi_reduce_scatter_block_c_(sendbuf_copy.start(), recvbuf_copy.start(), recvcount, datatype, op, comm, ierror);
+    recvbuf_copy.copy_back();
 }
 
 /// MPI_Scan_c(sendbuf, recvbuf, count, datatype, op, comm, ierror)
@@ -416,21 +430,22 @@ extern "C" fn pmpi_scan_c_(sendbuf: Buffer, recvbuf: Buffer, count: In<i64>, dat
 /// MPI_Scan_c(sendbuf, recvbuf, count, datatype, op, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_scan_c_f08ts_(sendbuf: Section, recvbuf: Section, count: In<i64>, datatype: In<Int>, op: In<Int>, comm: In<Int>, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, recvbuf: Section, count: In<i64>, datatype: In<Int>, op: In<Int>, comm: In<Int>, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_scan_c_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        pmpi_scan_c_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, comm, ierror);
-        recvbuf_copy.copy_back();
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, recvbuf, count, datatype, op, comm, ierror);
+        return scan_c_with_gaps(sendbuf, recvbuf, count, datatype, op, comm, ierror);
     }
     pmpi_scan_c_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn scan_c_with_gaps(sendbuf: Section, recvbuf: Section, count: In<i64>, datatype: In<Int>, op: In<Int>, comm: In<Int>, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_scan_c_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    pmpi_scan_c_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, comm, ierror);
+    recvbuf_copy.copy_back();
 }
 
 /// MPI_Scatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror)
@@ -442,26 +457,27 @@ extern "C" fn pmpi_scatter_c_(sendbuf: Buffer, sendcount: In<i64>, sendtype: In<
 /// MPI_Scatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_scatter_c_f08ts_(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_scatter_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, ierror);
-        }
-        let sendbuf_as = match sendbuf.layout_or_copy(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout_or_copy(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
-            return pmpi_scatter_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), root, comm, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        pmpi_scatter_c_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, root, comm, ierror);
-        recvbuf_copy.copy_back();
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror);
+        return scatter_c_with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror);
     }
     pmpi_scatter_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn scatter_c_with_gaps(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_scatter_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, ierror);
+    }
+    let sendbuf_as = match sendbuf.layout_or_copy(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let recvbuf_as = match recvbuf.layout_or_copy(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
+        return pmpi_scatter_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), root, comm, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    pmpi_scatter_c_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, root, comm, ierror);
+    recvbuf_copy.copy_back();
 }
 
 /// MPI_Scatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror)
@@ -473,21 +489,75 @@ extern "C" fn pmpi_scatterv_c_(sendbuf: Buffer, sendcounts: *const i64, displs: 
 /// MPI_Scatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_scatterv_c_f08ts_(sendbuf: Section, sendcounts: *const i64, displs: *const i64, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, sendcounts: *const i64, displs: *const i64, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_scatterv_c_(sendbuf.start(), sendcounts, displs, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        pmpi_scatterv_c_(sendbuf_copy.start(), sendcounts, displs, sendtype, recvbuf_copy.start(), recvcount, recvtype, root, comm, ierror);
-        recvbuf_copy.copy_back();
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror);
+        return scatterv_c_with_gaps(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror);
     }
     pmpi_scatterv_c_(sendbuf.start(), sendcounts, displs, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, ierror);
 }
 
+#[cold]
+#[inline(never)]
+extern "C" fn scatterv_c_with_gaps(sendbuf: Section, sendcounts: *const i64, displs: *const i64, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_scatterv_c_(sendbuf.start(), sendcounts, displs, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    pmpi_scatterv_c_(sendbuf_copy.start(), sendcounts, displs, sendtype, recvbuf_copy.start(), recvcount, recvtype, root, comm, ierror);
+    recvbuf_copy.copy_back();
+}
+
 f08ts_names! { allgather_c allgatherv_c allreduce_c alltoall_c alltoallv_c alltoallw_c bcast_c exscan_c gather_c gatherv_c reduce_c reduce_local_c reduce_scatter_c reduce_scatter_block_c scan_c scatter_c scatterv_c }
+routines! {
+    pmpi_allgather_c_ = "MPI_Allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror)"
+    pmpi_allgather_c_f08ts_ = "MPI_Allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror) of mpi_f08"
+    allgather_c_with_gaps = "MPI_Allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror) of mpi_f08"
+    pmpi_allgatherv_c_ = "MPI_Allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, ierror)"
+    pmpi_allgatherv_c_f08ts_ = "MPI_Allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, ierror) of mpi_f08"
+    allgatherv_c_with_gaps = "MPI_Allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, ierror) of mpi_f08"
+    pmpi_allreduce_c_ = "MPI_Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm, ierror)"
+    pmpi_allreduce_c_f08ts_ = "MPI_Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm, ierror) of mpi_f08"
+    allreduce_c_with_gaps = "MPI_Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm, ierror) of mpi_f08"
+    pmpi_alltoall_c_ = "MPI_Alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror)"
+    pmpi_alltoall_c_f08ts_ = "MPI_Alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror) of mpi_f08"
+    alltoall_c_with_gaps = "MPI_Alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror) of mpi_f08"
+    pmpi_alltoallv_c_ = "MPI_Alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, ierror)"
+    pmpi_alltoallv_c_f08ts_ = "MPI_Alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, ierror) of mpi_f08"
+    alltoallv_c_with_gaps = "MPI_Alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, ierror) of mpi_f08"
+    pmpi_alltoallw_c_ = "MPI_Alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, ierror)"
+    pmpi_alltoallw_c_f08ts_ = "MPI_Alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, ierror) of mpi_f08"
+    alltoallw_c_with_gaps = "MPI_Alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, ierror) of mpi_f08"
+    pmpi_bcast_c_ = "MPI_Bcast_c(buffer, count, datatype, root, comm, ierror)"
+    pmpi_bcast_c_f08ts_ = "MPI_Bcast_c(buffer, count, datatype, root, comm, ierror) of mpi_f08"
+    bcast_c_with_gaps = "MPI_Bcast_c(buffer, count, datatype, root, comm, ierror) of mpi_f08"
+    pmpi_exscan_c_ = "MPI_Exscan_c(sendbuf, recvbuf, count, datatype, op, comm, ierror)"
+    pmpi_exscan_c_f08ts_ = "MPI_Exscan_c(sendbuf, recvbuf, count, datatype, op, comm, ierror) of mpi_f08"
+    exscan_c_with_gaps = "MPI_Exscan_c(sendbuf, recvbuf, count, datatype, op, comm, ierror) of mpi_f08"
+    pmpi_gather_c_ = "MPI_Gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror)"
+    pmpi_gather_c_f08ts_ = "MPI_Gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror) of mpi_f08"
+    gather_c_with_gaps = "MPI_Gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror) of mpi_f08"
+    pmpi_gatherv_c_ = "MPI_Gatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, ierror)"
+    pmpi_gatherv_c_f08ts_ = "MPI_Gatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, ierror) of mpi_f08"
+    gatherv_c_with_gaps = "MPI_Gatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, ierror) of mpi_f08"
+    pmpi_reduce_c_ = "MPI_Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm, ierror)"
+    pmpi_reduce_c_f08ts_ = "MPI_Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm, ierror) of mpi_f08"
+    reduce_c_with_gaps = "MPI_Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm, ierror) of mpi_f08"
+    pmpi_reduce_local_c_ = "MPI_Reduce_local_c(inbuf, inoutbuf, count, datatype, op, ierror)"
+    pmpi_reduce_local_c_f08ts_ = "MPI_Reduce_local_c(inbuf, inoutbuf, count, datatype, op, ierror) of mpi_f08"
+    reduce_local_c_with_gaps = "MPI_Reduce_local_c(inbuf, inoutbuf, count, datatype, op, ierror) of mpi_f08"
+    pmpi_reduce_scatter_c_ = "MPI_Reduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, ierror)"
+    pmpi_reduce_scatter_c_f08ts_ = "MPI_Reduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, ierror) of mpi_f08"
+    reduce_scatter_c_with_gaps = "MPI_Reduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, ierror) of mpi_f08"
+    pmpi_reduce_scatter_block_c_ = "MPI_Reduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm, ierror)"
+    pmpi_reduce_scatter_block_c_f08ts_ = "MPI_Reduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm, ierror) of mpi_f08"
+    reduce_scatter_block_c_with_gaps = "MPI_Reduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm, ierror) of mpi_f08"
+    pmpi_scan_c_ = "MPI_Scan_c(sendbuf, recvbuf, count, datatype, op, comm, ierror)"
+    pmpi_scan_c_f08ts_ = "MPI_Scan_c(sendbuf, recvbuf, count, datatype, op, comm, ierror) of mpi_f08"
+    scan_c_with_gaps = "MPI_Scan_c(sendbuf, recvbuf, count, datatype, op, comm, ierror) of mpi_f08"
+    pmpi_scatter_c_ = "MPI_Scatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror)"
+    pmpi_scatter_c_f08ts_ = "MPI_Scatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror) of mpi_f08"
+    scatter_c_with_gaps = "MPI_Scatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror) of mpi_f08"
+    pmpi_scatterv_c_ = "MPI_Scatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror)"
+    pmpi_scatterv_c_f08ts_ = "MPI_Scatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror) of mpi_f08"
+    scatterv_c_with_gaps = "MPI_Scatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror) of mpi_f08"
+}

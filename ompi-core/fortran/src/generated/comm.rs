@@ -212,3 +212,27 @@ extern "C" fn pmpi_intercomm_merge_(intercomm: In<Int>, high: In<Int>, newintrac
 
 plain_names! { comm_compare comm_create comm_create_group comm_dup comm_dup_with_info comm_free comm_get_info comm_get_name comm_group comm_idup comm_idup_with_info comm_rank comm_remote_group comm_remote_size comm_set_info comm_set_name comm_size comm_split comm_split_type comm_test_inter intercomm_create intercomm_merge }
 f08_names! { comm_compare comm_create comm_create_group comm_dup comm_dup_with_info comm_free comm_get_info comm_get_name comm_group comm_idup comm_idup_with_info comm_rank comm_remote_group comm_remote_size comm_set_info comm_set_name comm_size comm_split comm_split_type comm_test_inter intercomm_create intercomm_merge }
+routines! {
+    pmpi_comm_compare_ = "MPI_Comm_compare(comm1, comm2, result, ierror)"
+    pmpi_comm_create_ = "MPI_Comm_create(comm, group, newcomm, ierror)"
+    pmpi_comm_create_group_ = "MPI_Comm_create_group(comm, group, tag, newcomm, ierror)"
+    pmpi_comm_dup_ = "MPI_Comm_dup(comm, newcomm, ierror)"
+    pmpi_comm_dup_with_info_ = "MPI_Comm_dup_with_info(comm, info, newcomm, ierror)"
+    pmpi_comm_free_ = "MPI_Comm_free(comm, ierror)"
+    pmpi_comm_get_info_ = "MPI_Comm_get_info(comm, info_used, ierror)"
+    pmpi_comm_get_name_ = "MPI_Comm_get_name(comm, comm_name, resultlen, ierror)"
+    pmpi_comm_group_ = "MPI_Comm_group(comm, group, ierror)"
+    pmpi_comm_idup_ = "MPI_Comm_idup(comm, newcomm, request, ierror)"
+    pmpi_comm_idup_with_info_ = "MPI_Comm_idup_with_info(comm, info, newcomm, request, ierror)"
+    pmpi_comm_rank_ = "MPI_Comm_rank(comm, rank, ierror)"
+    pmpi_comm_remote_group_ = "MPI_Comm_remote_group(comm, group, ierror)"
+    pmpi_comm_remote_size_ = "MPI_Comm_remote_size(comm, size, ierror)"
+    pmpi_comm_set_info_ = "MPI_Comm_set_info(comm, info, ierror)"
+    pmpi_comm_set_name_ = "MPI_Comm_set_name(comm, comm_name, ierror)"
+    pmpi_comm_size_ = "MPI_Comm_size(comm, size, ierror)"
+    pmpi_comm_split_ = "MPI_Comm_split(comm, color, key, newcomm, ierror)"
+    pmpi_comm_split_type_ = "MPI_Comm_split_type(comm, split_type, key, info, newcomm, ierror)"
+    pmpi_comm_test_inter_ = "MPI_Comm_test_inter(comm, flag, ierror)"
+    pmpi_intercomm_create_ = "MPI_Intercomm_create(local_comm, local_leader, peer_comm, remote_leader, tag, newintercomm, ierror)"
+    pmpi_intercomm_merge_ = "MPI_Intercomm_merge(intercomm, high, newintracomm, ierror)"
+}

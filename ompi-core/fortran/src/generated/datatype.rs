@@ -86,21 +86,22 @@ extern "C" fn pmpi_pack_(inbuf: Buffer, incount: In<Int>, datatype: In<Int>, out
 /// MPI_Pack(inbuf, incount, datatype, outbuf, outsize, position, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_pack_f08ts_(inbuf: Section, incount: In<Int>, datatype: In<Int>, outbuf: Section, outsize: In<Int>, position: *mut Int, comm: In<Int>, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(inbuf: Section, incount: In<Int>, datatype: In<Int>, outbuf: Section, outsize: In<Int>, position: *mut Int, comm: In<Int>, ierror: Ierror) {
-        if inbuf.is_contiguous() && outbuf.is_contiguous() {
-            return pmpi_pack_(inbuf.start(), incount, datatype, outbuf.start(), outsize, position, comm, ierror);
-        }
-        let Some(inbuf_copy) = Copied::of(inbuf) else { return ierror.set(NO_MEM) };
-        let Some(outbuf_copy) = Copied::of(outbuf) else { return ierror.set(NO_MEM) };
-        pmpi_pack_(inbuf_copy.start(), incount, datatype, outbuf_copy.start(), outsize, position, comm, ierror);
-        outbuf_copy.copy_back();
-    }
     if !(inbuf.is_whole() && outbuf.is_whole()) {
-        return with_gaps(inbuf, incount, datatype, outbuf, outsize, position, comm, ierror);
+        return pack_with_gaps(inbuf, incount, datatype, outbuf, outsize, position, comm, ierror);
     }
     pmpi_pack_(inbuf.start(), incount, datatype, outbuf.start(), outsize, position, comm, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn pack_with_gaps(inbuf: Section, incount: In<Int>, datatype: In<Int>, outbuf: Section, outsize: In<Int>, position: *mut Int, comm: In<Int>, ierror: Ierror) {
+    if inbuf.is_contiguous() && outbuf.is_contiguous() {
+        return pmpi_pack_(inbuf.start(), incount, datatype, outbuf.start(), outsize, position, comm, ierror);
+    }
+    let Some(inbuf_copy) = Copied::of(inbuf) else { return ierror.set(NO_MEM) };
+    let Some(outbuf_copy) = Copied::of(outbuf) else { return ierror.set(NO_MEM) };
+    pmpi_pack_(inbuf_copy.start(), incount, datatype, outbuf_copy.start(), outsize, position, comm, ierror);
+    outbuf_copy.copy_back();
 }
 
 /// MPI_Pack_external(datarep, inbuf, incount, datatype, outbuf, outsize, position, ierror)
@@ -113,21 +114,22 @@ extern "C" fn pmpi_pack_external_(datarep: Text, inbuf: Buffer, incount: In<Int>
 /// MPI_Pack_external(datarep, inbuf, incount, datatype, outbuf, outsize, position, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_pack_external_f08ts_(datarep: TextSection, inbuf: Section, incount: In<Int>, datatype: In<Int>, outbuf: Section, outsize: In<i64>, position: *mut i64, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(datarep: TextSection, inbuf: Section, incount: In<Int>, datatype: In<Int>, outbuf: Section, outsize: In<i64>, position: *mut i64, ierror: Ierror) {
-        if inbuf.is_contiguous() && outbuf.is_contiguous() {
-            return pmpi_pack_external_(datarep.text(), inbuf.start(), incount, datatype, outbuf.start(), outsize, position, ierror, datarep.length());
-        }
-        let Some(inbuf_copy) = Copied::of(inbuf) else { return ierror.set(NO_MEM) };
-        let Some(outbuf_copy) = Copied::of(outbuf) else { return ierror.set(NO_MEM) };
-        pmpi_pack_external_(datarep.text(), inbuf_copy.start(), incount, datatype, outbuf_copy.start(), outsize, position, ierror, datarep.length());
-        outbuf_copy.copy_back();
-    }
     if !(inbuf.is_whole() && outbuf.is_whole()) {
-        return with_gaps(datarep, inbuf, incount, datatype, outbuf, outsize, position, ierror);
+        return pack_external_with_gaps(datarep, inbuf, incount, datatype, outbuf, outsize, position, ierror);
     }
     pmpi_pack_external_(datarep.text(), inbuf.start(), incount, datatype, outbuf.start(), outsize, position, ierror, datarep.length());
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn pack_external_with_gaps(datarep: TextSection, inbuf: Section, incount: In<Int>, datatype: In<Int>, outbuf: Section, outsize: In<i64>, position: *mut i64, ierror: Ierror) {
+    if inbuf.is_contiguous() && outbuf.is_contiguous() {
+        return pmpi_pack_external_(datarep.text(), inbuf.start(), incount, datatype, outbuf.start(), outsize, position, ierror, datarep.length());
+    }
+    let Some(inbuf_copy) = Copied::of(inbuf) else { return ierror.set(NO_MEM) };
+    let Some(outbuf_copy) = Copied::of(outbuf) else { return ierror.set(NO_MEM) };
+    pmpi_pack_external_(datarep.text(), inbuf_copy.start(), incount, datatype, outbuf_copy.start(), outsize, position, ierror, datarep.length());
+    outbuf_copy.copy_back();
 }
 
 /// MPI_Pack_external_size(datarep, incount, datatype, size, ierror)
@@ -403,21 +405,22 @@ extern "C" fn pmpi_unpack_(inbuf: Buffer, insize: In<Int>, position: *mut Int, o
 /// MPI_Unpack(inbuf, insize, position, outbuf, outcount, datatype, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_unpack_f08ts_(inbuf: Section, insize: In<Int>, position: *mut Int, outbuf: Section, outcount: In<Int>, datatype: In<Int>, comm: In<Int>, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(inbuf: Section, insize: In<Int>, position: *mut Int, outbuf: Section, outcount: In<Int>, datatype: In<Int>, comm: In<Int>, ierror: Ierror) {
-        if inbuf.is_contiguous() && outbuf.is_contiguous() {
-            return pmpi_unpack_(inbuf.start(), insize, position, outbuf.start(), outcount, datatype, comm, ierror);
-        }
-        let Some(inbuf_copy) = Copied::of(inbuf) else { return ierror.set(NO_MEM) };
-        let Some(outbuf_copy) = Copied::of(outbuf) else { return ierror.set(NO_MEM) };
-        pmpi_unpack_(inbuf_copy.start(), insize, position, outbuf_copy.start(), outcount, datatype, comm, ierror);
-        outbuf_copy.copy_back();
-    }
     if !(inbuf.is_whole() && outbuf.is_whole()) {
-        return with_gaps(inbuf, insize, position, outbuf, outcount, datatype, comm, ierror);
+        return unpack_with_gaps(inbuf, insize, position, outbuf, outcount, datatype, comm, ierror);
     }
     pmpi_unpack_(inbuf.start(), insize, position, outbuf.start(), outcount, datatype, comm, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn unpack_with_gaps(inbuf: Section, insize: In<Int>, position: *mut Int, outbuf: Section, outcount: In<Int>, datatype: In<Int>, comm: In<Int>, ierror: Ierror) {
+    if inbuf.is_contiguous() && outbuf.is_contiguous() {
+        return pmpi_unpack_(inbuf.start(), insize, position, outbuf.start(), outcount, datatype, comm, ierror);
+    }
+    let Some(inbuf_copy) = Copied::of(inbuf) else { return ierror.set(NO_MEM) };
+    let Some(outbuf_copy) = Copied::of(outbuf) else { return ierror.set(NO_MEM) };
+    pmpi_unpack_(inbuf_copy.start(), insize, position, outbuf_copy.start(), outcount, datatype, comm, ierror);
+    outbuf_copy.copy_back();
 }
 
 /// MPI_Unpack_external(datarep, inbuf, insize, position, outbuf, outcount, datatype, ierror)
@@ -430,23 +433,76 @@ extern "C" fn pmpi_unpack_external_(datarep: Text, inbuf: Buffer, insize: In<i64
 /// MPI_Unpack_external(datarep, inbuf, insize, position, outbuf, outcount, datatype, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_unpack_external_f08ts_(datarep: TextSection, inbuf: Section, insize: In<i64>, position: *mut i64, outbuf: Section, outcount: In<Int>, datatype: In<Int>, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(datarep: TextSection, inbuf: Section, insize: In<i64>, position: *mut i64, outbuf: Section, outcount: In<Int>, datatype: In<Int>, ierror: Ierror) {
-        if inbuf.is_contiguous() && outbuf.is_contiguous() {
-            return pmpi_unpack_external_(datarep.text(), inbuf.start(), insize, position, outbuf.start(), outcount, datatype, ierror, datarep.length());
-        }
-        let Some(inbuf_copy) = Copied::of(inbuf) else { return ierror.set(NO_MEM) };
-        let Some(outbuf_copy) = Copied::of(outbuf) else { return ierror.set(NO_MEM) };
-        pmpi_unpack_external_(datarep.text(), inbuf_copy.start(), insize, position, outbuf_copy.start(), outcount, datatype, ierror, datarep.length());
-        outbuf_copy.copy_back();
-    }
     if !(inbuf.is_whole() && outbuf.is_whole()) {
-        return with_gaps(datarep, inbuf, insize, position, outbuf, outcount, datatype, ierror);
+        return unpack_external_with_gaps(datarep, inbuf, insize, position, outbuf, outcount, datatype, ierror);
     }
     pmpi_unpack_external_(datarep.text(), inbuf.start(), insize, position, outbuf.start(), outcount, datatype, ierror, datarep.length());
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn unpack_external_with_gaps(datarep: TextSection, inbuf: Section, insize: In<i64>, position: *mut i64, outbuf: Section, outcount: In<Int>, datatype: In<Int>, ierror: Ierror) {
+    if inbuf.is_contiguous() && outbuf.is_contiguous() {
+        return pmpi_unpack_external_(datarep.text(), inbuf.start(), insize, position, outbuf.start(), outcount, datatype, ierror, datarep.length());
+    }
+    let Some(inbuf_copy) = Copied::of(inbuf) else { return ierror.set(NO_MEM) };
+    let Some(outbuf_copy) = Copied::of(outbuf) else { return ierror.set(NO_MEM) };
+    pmpi_unpack_external_(datarep.text(), inbuf_copy.start(), insize, position, outbuf_copy.start(), outcount, datatype, ierror, datarep.length());
+    outbuf_copy.copy_back();
 }
 
 plain_names! { get_address get_count get_elements get_elements_x pack pack_external pack_external_size pack_size status_set_elements status_set_elements_x type_commit type_contiguous type_create_darray type_create_f90_complex type_create_f90_integer type_create_f90_real type_create_hindexed type_create_hindexed_block type_create_hvector type_create_indexed_block type_create_resized type_create_struct type_create_subarray type_dup type_free type_get_contents type_get_envelope type_get_extent type_get_extent_x type_get_name type_get_true_extent type_get_true_extent_x type_get_value_index type_indexed type_match_size type_set_name type_size type_size_x type_vector unpack unpack_external }
 f08_names! { get_count get_elements get_elements_x pack_external_size pack_size status_set_elements status_set_elements_x type_commit type_contiguous type_create_darray type_create_f90_complex type_create_f90_integer type_create_f90_real type_create_hindexed type_create_hindexed_block type_create_hvector type_create_indexed_block type_create_resized type_create_struct type_create_subarray type_dup type_free type_get_contents type_get_envelope type_get_extent type_get_extent_x type_get_name type_get_true_extent type_get_true_extent_x type_get_value_index type_indexed type_match_size type_set_name type_size type_size_x type_vector }
 f08ts_names! { get_address pack pack_external unpack unpack_external }
+routines! {
+    pmpi_get_address_ = "MPI_Get_address(location, address, ierror)"
+    pmpi_get_address_f08ts_ = "MPI_Get_address(location, address, ierror) of mpi_f08"
+    pmpi_get_count_ = "MPI_Get_count(status, datatype, count, ierror)"
+    pmpi_get_elements_ = "MPI_Get_elements(status, datatype, count, ierror)"
+    pmpi_get_elements_x_ = "MPI_Get_elements_x(status, datatype, count, ierror)"
+    pmpi_pack_ = "MPI_Pack(inbuf, incount, datatype, outbuf, outsize, position, comm, ierror)"
+    pmpi_pack_f08ts_ = "MPI_Pack(inbuf, incount, datatype, outbuf, outsize, position, comm, ierror) of mpi_f08"
+    pack_with_gaps = "MPI_Pack(inbuf, incount, datatype, outbuf, outsize, position, comm, ierror) of mpi_f08"
+    pmpi_pack_external_ = "MPI_Pack_external(datarep, inbuf, incount, datatype, outbuf, outsize, position, ierror)"
+    pmpi_pack_external_f08ts_ = "MPI_Pack_external(datarep, inbuf, incount, datatype, outbuf, outsize, position, ierror) of mpi_f08"
+    pack_external_with_gaps = "MPI_Pack_external(datarep, inbuf, incount, datatype, outbuf, outsize, position, ierror) of mpi_f08"
+    pmpi_pack_external_size_ = "MPI_Pack_external_size(datarep, incount, datatype, size, ierror)"
+    pmpi_pack_size_ = "MPI_Pack_size(incount, datatype, comm, size, ierror)"
+    pmpi_status_set_elements_ = "MPI_Status_set_elements(status, datatype, count, ierror)"
+    pmpi_status_set_elements_x_ = "MPI_Status_set_elements_x(status, datatype, count, ierror)"
+    pmpi_type_commit_ = "MPI_Type_commit(datatype, ierror)"
+    pmpi_type_contiguous_ = "MPI_Type_contiguous(count, oldtype, newtype, ierror)"
+    pmpi_type_create_darray_ = "MPI_Type_create_darray(size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype, ierror)"
+    pmpi_type_create_f90_complex_ = "MPI_Type_create_f90_complex(p, r, newtype, ierror)"
+    pmpi_type_create_f90_integer_ = "MPI_Type_create_f90_integer(r, newtype, ierror)"
+    pmpi_type_create_f90_real_ = "MPI_Type_create_f90_real(p, r, newtype, ierror)"
+    pmpi_type_create_hindexed_ = "MPI_Type_create_hindexed(count, array_of_blocklengths, array_of_displacements, oldtype, newtype, ierror)"
+    pmpi_type_create_hindexed_block_ = "MPI_Type_create_hindexed_block(count, blocklength, array_of_displacements, oldtype, newtype, ierror)"
+    pmpi_type_create_hvector_ = "MPI_Type_create_hvector(count, blocklength, stride, oldtype, newtype, ierror)"
+    pmpi_type_create_indexed_block_ = "MPI_Type_create_indexed_block(count, blocklength, array_of_displacements, oldtype, newtype, ierror)"
+    pmpi_type_create_resized_ = "MPI_Type_create_resized(oldtype, lb, extent, newtype, ierror)"
+    pmpi_type_create_struct_ = "MPI_Type_create_struct(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype, ierror)"
+    pmpi_type_create_subarray_ = "MPI_Type_create_subarray(ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype, ierror)"
+    pmpi_type_dup_ = "MPI_Type_dup(oldtype, newtype, ierror)"
+    pmpi_type_free_ = "MPI_Type_free(datatype, ierror)"
+    pmpi_type_get_contents_ = "MPI_Type_get_contents(datatype, max_integers, max_addresses, max_datatypes, array_of_integers, array_of_addresses, array_of_datatypes, ierror)"
+    pmpi_type_get_envelope_ = "MPI_Type_get_envelope(datatype, num_integers, num_addresses, num_datatypes, combiner, ierror)"
+    pmpi_type_get_extent_ = "MPI_Type_get_extent(datatype, lb, extent, ierror)"
+    pmpi_type_get_extent_x_ = "MPI_Type_get_extent_x(datatype, lb, extent, ierror)"
+    pmpi_type_get_name_ = "MPI_Type_get_name(datatype, type_name, resultlen, ierror)"
+    pmpi_type_get_true_extent_ = "MPI_Type_get_true_extent(datatype, true_lb, true_extent, ierror)"
+    pmpi_type_get_true_extent_x_ = "MPI_Type_get_true_extent_x(datatype, true_lb, true_extent, ierror)"
+    pmpi_type_get_value_index_ = "MPI_Type_get_value_index(value_type, index_type, pair_type, ierror)"
+    pmpi_type_indexed_ = "MPI_Type_indexed(count, array_of_blocklengths, array_of_displacements, oldtype, newtype, ierror)"
+    pmpi_type_match_size_ = "MPI_Type_match_size(typeclass, size, datatype, ierror)"
+    pmpi_type_set_name_ = "MPI_Type_set_name(datatype, type_name, ierror)"
+    pmpi_type_size_ = "MPI_Type_size(datatype, size, ierror)"
+    pmpi_type_size_x_ = "MPI_Type_size_x(datatype, size, ierror)"
+    pmpi_type_vector_ = "MPI_Type_vector(count, blocklength, stride, oldtype, newtype, ierror)"
+    pmpi_unpack_ = "MPI_Unpack(inbuf, insize, position, outbuf, outcount, datatype, comm, ierror)"
+    pmpi_unpack_f08ts_ = "MPI_Unpack(inbuf, insize, position, outbuf, outcount, datatype, comm, ierror) of mpi_f08"
+    unpack_with_gaps = "MPI_Unpack(inbuf, insize, position, outbuf, outcount, datatype, comm, ierror) of mpi_f08"
+    pmpi_unpack_external_ = "MPI_Unpack_external(datarep, inbuf, insize, position, outbuf, outcount, datatype, ierror)"
+    pmpi_unpack_external_f08ts_ = "MPI_Unpack_external(datarep, inbuf, insize, position, outbuf, outcount, datatype, ierror) of mpi_f08"
+    unpack_external_with_gaps = "MPI_Unpack_external(datarep, inbuf, insize, position, outbuf, outcount, datatype, ierror) of mpi_f08"
+}

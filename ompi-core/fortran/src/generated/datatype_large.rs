@@ -52,21 +52,22 @@ extern "C" fn pmpi_pack_c_(inbuf: Buffer, incount: In<i64>, datatype: In<Int>, o
 /// MPI_Pack_c(inbuf, incount, datatype, outbuf, outsize, position, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_pack_c_f08ts_(inbuf: Section, incount: In<i64>, datatype: In<Int>, outbuf: Section, outsize: In<i64>, position: *mut i64, comm: In<Int>, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(inbuf: Section, incount: In<i64>, datatype: In<Int>, outbuf: Section, outsize: In<i64>, position: *mut i64, comm: In<Int>, ierror: Ierror) {
-        if inbuf.is_contiguous() && outbuf.is_contiguous() {
-            return pmpi_pack_c_(inbuf.start(), incount, datatype, outbuf.start(), outsize, position, comm, ierror);
-        }
-        let Some(inbuf_copy) = Copied::of(inbuf) else { return ierror.set(NO_MEM) };
-        let Some(outbuf_copy) = Copied::of(outbuf) else { return ierror.set(NO_MEM) };
-        pmpi_pack_c_(inbuf_copy.start(), incount, datatype, outbuf_copy.start(), outsize, position, comm, ierror);
-        outbuf_copy.copy_back();
-    }
     if !(inbuf.is_whole() && outbuf.is_whole()) {
-        return with_gaps(inbuf, incount, datatype, outbuf, outsize, position, comm, ierror);
+        return pack_c_with_gaps(inbuf, incount, datatype, outbuf, outsize, position, comm, ierror);
     }
     pmpi_pack_c_(inbuf.start(), incount, datatype, outbuf.start(), outsize, position, comm, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn pack_c_with_gaps(inbuf: Section, incount: In<i64>, datatype: In<Int>, outbuf: Section, outsize: In<i64>, position: *mut i64, comm: In<Int>, ierror: Ierror) {
+    if inbuf.is_contiguous() && outbuf.is_contiguous() {
+        return pmpi_pack_c_(inbuf.start(), incount, datatype, outbuf.start(), outsize, position, comm, ierror);
+    }
+    let Some(inbuf_copy) = Copied::of(inbuf) else { return ierror.set(NO_MEM) };
+    let Some(outbuf_copy) = Copied::of(outbuf) else { return ierror.set(NO_MEM) };
+    pmpi_pack_c_(inbuf_copy.start(), incount, datatype, outbuf_copy.start(), outsize, position, comm, ierror);
+    outbuf_copy.copy_back();
 }
 
 /// MPI_Pack_external_c(datarep, inbuf, incount, datatype, outbuf, outsize, position, ierror)
@@ -79,21 +80,22 @@ extern "C" fn pmpi_pack_external_c_(datarep: Text, inbuf: Buffer, incount: In<i6
 /// MPI_Pack_external_c(datarep, inbuf, incount, datatype, outbuf, outsize, position, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_pack_external_c_f08ts_(datarep: TextSection, inbuf: Section, incount: In<i64>, datatype: In<Int>, outbuf: Section, outsize: In<i64>, position: *mut i64, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(datarep: TextSection, inbuf: Section, incount: In<i64>, datatype: In<Int>, outbuf: Section, outsize: In<i64>, position: *mut i64, ierror: Ierror) {
-        if inbuf.is_contiguous() && outbuf.is_contiguous() {
-            return pmpi_pack_external_c_(datarep.text(), inbuf.start(), incount, datatype, outbuf.start(), outsize, position, ierror, datarep.length());
-        }
-        let Some(inbuf_copy) = Copied::of(inbuf) else { return ierror.set(NO_MEM) };
-        let Some(outbuf_copy) = Copied::of(outbuf) else { return ierror.set(NO_MEM) };
-        pmpi_pack_external_c_(datarep.text(), inbuf_copy.start(), incount, datatype, outbuf_copy.start(), outsize, position, ierror, datarep.length());
-        outbuf_copy.copy_back();
-    }
     if !(inbuf.is_whole() && outbuf.is_whole()) {
-        return with_gaps(datarep, inbuf, incount, datatype, outbuf, outsize, position, ierror);
+        return pack_external_c_with_gaps(datarep, inbuf, incount, datatype, outbuf, outsize, position, ierror);
     }
     pmpi_pack_external_c_(datarep.text(), inbuf.start(), incount, datatype, outbuf.start(), outsize, position, ierror, datarep.length());
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn pack_external_c_with_gaps(datarep: TextSection, inbuf: Section, incount: In<i64>, datatype: In<Int>, outbuf: Section, outsize: In<i64>, position: *mut i64, ierror: Ierror) {
+    if inbuf.is_contiguous() && outbuf.is_contiguous() {
+        return pmpi_pack_external_c_(datarep.text(), inbuf.start(), incount, datatype, outbuf.start(), outsize, position, ierror, datarep.length());
+    }
+    let Some(inbuf_copy) = Copied::of(inbuf) else { return ierror.set(NO_MEM) };
+    let Some(outbuf_copy) = Copied::of(outbuf) else { return ierror.set(NO_MEM) };
+    pmpi_pack_external_c_(datarep.text(), inbuf_copy.start(), incount, datatype, outbuf_copy.start(), outsize, position, ierror, datarep.length());
+    outbuf_copy.copy_back();
 }
 
 /// MPI_Pack_external_size_c(datarep, incount, datatype, size, ierror)
@@ -257,21 +259,22 @@ extern "C" fn pmpi_unpack_c_(inbuf: Buffer, insize: In<i64>, position: *mut i64,
 /// MPI_Unpack_c(inbuf, insize, position, outbuf, outcount, datatype, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_unpack_c_f08ts_(inbuf: Section, insize: In<i64>, position: *mut i64, outbuf: Section, outcount: In<i64>, datatype: In<Int>, comm: In<Int>, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(inbuf: Section, insize: In<i64>, position: *mut i64, outbuf: Section, outcount: In<i64>, datatype: In<Int>, comm: In<Int>, ierror: Ierror) {
-        if inbuf.is_contiguous() && outbuf.is_contiguous() {
-            return pmpi_unpack_c_(inbuf.start(), insize, position, outbuf.start(), outcount, datatype, comm, ierror);
-        }
-        let Some(inbuf_copy) = Copied::of(inbuf) else { return ierror.set(NO_MEM) };
-        let Some(outbuf_copy) = Copied::of(outbuf) else { return ierror.set(NO_MEM) };
-        pmpi_unpack_c_(inbuf_copy.start(), insize, position, outbuf_copy.start(), outcount, datatype, comm, ierror);
-        outbuf_copy.copy_back();
-    }
     if !(inbuf.is_whole() && outbuf.is_whole()) {
-        return with_gaps(inbuf, insize, position, outbuf, outcount, datatype, comm, ierror);
+        return unpack_c_with_gaps(inbuf, insize, position, outbuf, outcount, datatype, comm, ierror);
     }
     pmpi_unpack_c_(inbuf.start(), insize, position, outbuf.start(), outcount, datatype, comm, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn unpack_c_with_gaps(inbuf: Section, insize: In<i64>, position: *mut i64, outbuf: Section, outcount: In<i64>, datatype: In<Int>, comm: In<Int>, ierror: Ierror) {
+    if inbuf.is_contiguous() && outbuf.is_contiguous() {
+        return pmpi_unpack_c_(inbuf.start(), insize, position, outbuf.start(), outcount, datatype, comm, ierror);
+    }
+    let Some(inbuf_copy) = Copied::of(inbuf) else { return ierror.set(NO_MEM) };
+    let Some(outbuf_copy) = Copied::of(outbuf) else { return ierror.set(NO_MEM) };
+    pmpi_unpack_c_(inbuf_copy.start(), insize, position, outbuf_copy.start(), outcount, datatype, comm, ierror);
+    outbuf_copy.copy_back();
 }
 
 /// MPI_Unpack_external_c(datarep, inbuf, insize, position, outbuf, outcount, datatype, ierror)
@@ -284,22 +287,58 @@ extern "C" fn pmpi_unpack_external_c_(datarep: Text, inbuf: Buffer, insize: In<i
 /// MPI_Unpack_external_c(datarep, inbuf, insize, position, outbuf, outcount, datatype, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_unpack_external_c_f08ts_(datarep: TextSection, inbuf: Section, insize: In<i64>, position: *mut i64, outbuf: Section, outcount: In<i64>, datatype: In<Int>, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(datarep: TextSection, inbuf: Section, insize: In<i64>, position: *mut i64, outbuf: Section, outcount: In<i64>, datatype: In<Int>, ierror: Ierror) {
-        if inbuf.is_contiguous() && outbuf.is_contiguous() {
-            return pmpi_unpack_external_c_(datarep.text(), inbuf.start(), insize, position, outbuf.start(), outcount, datatype, ierror, datarep.length());
-        }
-        let Some(inbuf_copy) = Copied::of(inbuf) else { return ierror.set(NO_MEM) };
-        let Some(outbuf_copy) = Copied::of(outbuf) else { return ierror.set(NO_MEM) };
-        pmpi_unpack_external_c_(datarep.text(), inbuf_copy.start(), insize, position, outbuf_copy.start(), outcount, datatype, ierror, datarep.length());
-        outbuf_copy.copy_back();
-    }
     if !(inbuf.is_whole() && outbuf.is_whole()) {
-        return with_gaps(datarep, inbuf, insize, position, outbuf, outcount, datatype, ierror);
+        return unpack_external_c_with_gaps(datarep, inbuf, insize, position, outbuf, outcount, datatype, ierror);
     }
     pmpi_unpack_external_c_(datarep.text(), inbuf.start(), insize, position, outbuf.start(), outcount, datatype, ierror, datarep.length());
 }
 
+#[cold]
+#[inline(never)]
+extern "C" fn unpack_external_c_with_gaps(datarep: TextSection, inbuf: Section, insize: In<i64>, position: *mut i64, outbuf: Section, outcount: In<i64>, datatype: In<Int>, ierror: Ierror) {
+    if inbuf.is_contiguous() && outbuf.is_contiguous() {
+        return pmpi_unpack_external_c_(datarep.text(), inbuf.start(), insize, position, outbuf.start(), outcount, datatype, ierror, datarep.length());
+    }
+    let Some(inbuf_copy) = Copied::of(inbuf) else { return ierror.set(NO_MEM) };
+    let Some(outbuf_copy) = Copied::of(outbuf) else { return ierror.set(NO_MEM) };
+    pmpi_unpack_external_c_(datarep.text(), inbuf_copy.start(), insize, position, outbuf_copy.start(), outcount, datatype, ierror, datarep.length());
+    outbuf_copy.copy_back();
+}
+
 f08_names! { get_count_c get_elements_c pack_external_size_c pack_size_c status_set_elements_c type_contiguous_c type_create_darray_c type_create_hindexed_c type_create_hindexed_block_c type_create_hvector_c type_create_indexed_block_c type_create_resized_c type_create_struct_c type_create_subarray_c type_get_contents_c type_get_envelope_c type_get_extent_c type_get_true_extent_c type_indexed_c type_size_c type_vector_c }
 f08ts_names! { pack_c pack_external_c unpack_c unpack_external_c }
+routines! {
+    pmpi_get_count_c_ = "MPI_Get_count_c(status, datatype, count, ierror)"
+    pmpi_get_elements_c_ = "MPI_Get_elements_c(status, datatype, count, ierror)"
+    pmpi_pack_c_ = "MPI_Pack_c(inbuf, incount, datatype, outbuf, outsize, position, comm, ierror)"
+    pmpi_pack_c_f08ts_ = "MPI_Pack_c(inbuf, incount, datatype, outbuf, outsize, position, comm, ierror) of mpi_f08"
+    pack_c_with_gaps = "MPI_Pack_c(inbuf, incount, datatype, outbuf, outsize, position, comm, ierror) of mpi_f08"
+    pmpi_pack_external_c_ = "MPI_Pack_external_c(datarep, inbuf, incount, datatype, outbuf, outsize, position, ierror)"
+    pmpi_pack_external_c_f08ts_ = "MPI_Pack_external_c(datarep, inbuf, incount, datatype, outbuf, outsize, position, ierror) of mpi_f08"
+    pack_external_c_with_gaps = "MPI_Pack_external_c(datarep, inbuf, incount, datatype, outbuf, outsize, position, ierror) of mpi_f08"
+    pmpi_pack_external_size_c_ = "MPI_Pack_external_size_c(datarep, incount, datatype, size, ierror)"
+    pmpi_pack_size_c_ = "MPI_Pack_size_c(incount, datatype, comm, size, ierror)"
+    pmpi_status_set_elements_c_ = "MPI_Status_set_elements_c(status, datatype, count, ierror)"
+    pmpi_type_contiguous_c_ = "MPI_Type_contiguous_c(count, oldtype, newtype, ierror)"
+    pmpi_type_create_darray_c_ = "MPI_Type_create_darray_c(size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype, ierror)"
+    pmpi_type_create_hindexed_c_ = "MPI_Type_create_hindexed_c(count, array_of_blocklengths, array_of_displacements, oldtype, newtype, ierror)"
+    pmpi_type_create_hindexed_block_c_ = "MPI_Type_create_hindexed_block_c(count, blocklength, array_of_displacements, oldtype, newtype, ierror)"
+    pmpi_type_create_hvector_c_ = "MPI_Type_create_hvector_c(count, blocklength, stride, oldtype, newtype, ierror)"
+    pmpi_type_create_indexed_block_c_ = "MPI_Type_create_indexed_block_c(count, blocklength, array_of_displacements, oldtype, newtype, ierror)"
+    pmpi_type_create_resized_c_ = "MPI_Type_create_resized_c(oldtype, lb, extent, newtype, ierror)"
+    pmpi_type_create_struct_c_ = "MPI_Type_create_struct_c(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype, ierror)"
+    pmpi_type_create_subarray_c_ = "MPI_Type_create_subarray_c(ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype, ierror)"
+    pmpi_type_get_contents_c_ = "MPI_Type_get_contents_c(datatype, max_integers, max_addresses, max_large_counts, max_datatypes, array_of_integers, array_of_addresses, array_of_large_counts, array_of_datatypes, ierror)"
+    pmpi_type_get_envelope_c_ = "MPI_Type_get_envelope_c(datatype, num_integers, num_addresses, num_large_counts, num_datatypes, combiner, ierror)"
+    pmpi_type_get_extent_c_ = "MPI_Type_get_extent_c(datatype, lb, extent, ierror)"
+    pmpi_type_get_true_extent_c_ = "MPI_Type_get_true_extent_c(datatype, true_lb, true_extent, ierror)"
+    pmpi_type_indexed_c_ = "MPI_Type_indexed_c(count, array_of_blocklengths, array_of_displacements, oldtype, newtype, ierror)"
+    pmpi_type_size_c_ = "MPI_Type_size_c(datatype, size, ierror)"
+    pmpi_type_vector_c_ = "MPI_Type_vector_c(count, blocklength, stride, oldtype, newtype, ierror)"
+    pmpi_unpack_c_ = "MPI_Unpack_c(inbuf, insize, position, outbuf, outcount, datatype, comm, ierror)"
+    pmpi_unpack_c_f08ts_ = "MPI_Unpack_c(inbuf, insize, position, outbuf, outcount, datatype, comm, ierror) of mpi_f08"
+    unpack_c_with_gaps = "MPI_Unpack_c(inbuf, insize, position, outbuf, outcount, datatype, comm, ierror) of mpi_f08"
+    pmpi_unpack_external_c_ = "MPI_Unpack_external_c(datarep, inbuf, insize, position, outbuf, outcount, datatype, ierror)"
+    pmpi_unpack_external_c_f08ts_ = "MPI_Unpack_external_c(datarep, inbuf, insize, position, outbuf, outcount, datatype, ierror) of mpi_f08"
+    unpack_external_c_with_gaps = "MPI_Unpack_external_c(datarep, inbuf, insize, position, outbuf, outcount, datatype, ierror) of mpi_f08"
+}

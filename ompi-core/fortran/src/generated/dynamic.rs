@@ -107,3 +107,15 @@ extern "C" fn pmpi_unpublish_name_(service_name: Text, info: In<Int>, port_name:
 
 plain_names! { close_port comm_accept comm_connect comm_disconnect comm_get_parent comm_join lookup_name open_port publish_name unpublish_name }
 f08_names! { close_port comm_accept comm_connect comm_disconnect comm_get_parent comm_join lookup_name open_port publish_name unpublish_name }
+routines! {
+    pmpi_close_port_ = "MPI_Close_port(port_name, ierror)"
+    pmpi_comm_accept_ = "MPI_Comm_accept(port_name, info, root, comm, newcomm, ierror)"
+    pmpi_comm_connect_ = "MPI_Comm_connect(port_name, info, root, comm, newcomm, ierror)"
+    pmpi_comm_disconnect_ = "MPI_Comm_disconnect(comm, ierror)"
+    pmpi_comm_get_parent_ = "MPI_Comm_get_parent(parent, ierror)"
+    pmpi_comm_join_ = "MPI_Comm_join(fd, intercomm, ierror)"
+    pmpi_lookup_name_ = "MPI_Lookup_name(service_name, info, port_name, ierror)"
+    pmpi_open_port_ = "MPI_Open_port(info, port_name, ierror)"
+    pmpi_publish_name_ = "MPI_Publish_name(service_name, info, port_name, ierror)"
+    pmpi_unpublish_name_ = "MPI_Unpublish_name(service_name, info, port_name, ierror)"
+}

@@ -108,3 +108,18 @@ extern "C" fn pmpi_query_thread_(provided: *mut Int, ierror: Ierror) {
 plain_names! { abort alloc_mem finalize finalized free_mem get_hw_resource_info get_library_version get_processor_name get_version initialized is_thread_main query_thread }
 f08_names! { abort alloc_mem finalize finalized get_hw_resource_info get_library_version get_processor_name get_version initialized is_thread_main query_thread }
 f08ts_names! { free_mem }
+routines! {
+    pmpi_abort_ = "MPI_Abort(comm, errorcode, ierror)"
+    pmpi_alloc_mem_ = "MPI_Alloc_mem(size, info, baseptr, ierror)"
+    pmpi_finalize_ = "MPI_Finalize(ierror)"
+    pmpi_finalized_ = "MPI_Finalized(flag, ierror)"
+    pmpi_free_mem_ = "MPI_Free_mem(base, ierror)"
+    pmpi_free_mem_f08ts_ = "MPI_Free_mem(base, ierror) of mpi_f08"
+    pmpi_get_hw_resource_info_ = "MPI_Get_hw_resource_info(hw_info, ierror)"
+    pmpi_get_library_version_ = "MPI_Get_library_version(version, resultlen, ierror)"
+    pmpi_get_processor_name_ = "MPI_Get_processor_name(name, resultlen, ierror)"
+    pmpi_get_version_ = "MPI_Get_version(version, subversion, ierror)"
+    pmpi_initialized_ = "MPI_Initialized(flag, ierror)"
+    pmpi_is_thread_main_ = "MPI_Is_thread_main(flag, ierror)"
+    pmpi_query_thread_ = "MPI_Query_thread(provided, ierror)"
+}

@@ -214,3 +214,30 @@ extern "C" fn pmpi_win_set_errhandler_(win: In<Int>, errhandler: In<Int>, ierror
 
 plain_names! { add_error_class add_error_code add_error_string comm_call_errhandler comm_create_errhandler comm_get_errhandler comm_set_errhandler errhandler_free error_class error_string file_call_errhandler file_create_errhandler file_get_errhandler file_set_errhandler remove_error_class remove_error_code remove_error_string session_call_errhandler session_create_errhandler session_get_errhandler session_set_errhandler win_call_errhandler win_create_errhandler win_get_errhandler win_set_errhandler }
 f08_names! { add_error_class add_error_code add_error_string comm_call_errhandler comm_create_errhandler comm_get_errhandler comm_set_errhandler errhandler_free error_class error_string file_call_errhandler file_create_errhandler file_get_errhandler file_set_errhandler remove_error_class remove_error_code remove_error_string session_call_errhandler session_create_errhandler session_get_errhandler session_set_errhandler win_call_errhandler win_create_errhandler win_get_errhandler win_set_errhandler }
+routines! {
+    pmpi_add_error_class_ = "MPI_Add_error_class(errorclass, ierror)"
+    pmpi_add_error_code_ = "MPI_Add_error_code(errorclass, errorcode, ierror)"
+    pmpi_add_error_string_ = "MPI_Add_error_string(errorcode, string, ierror)"
+    pmpi_comm_call_errhandler_ = "MPI_Comm_call_errhandler(comm, errorcode, ierror)"
+    pmpi_comm_create_errhandler_ = "MPI_Comm_create_errhandler(comm_errhandler_fn, errhandler, ierror)"
+    pmpi_comm_get_errhandler_ = "MPI_Comm_get_errhandler(comm, errhandler, ierror)"
+    pmpi_comm_set_errhandler_ = "MPI_Comm_set_errhandler(comm, errhandler, ierror)"
+    pmpi_errhandler_free_ = "MPI_Errhandler_free(errhandler, ierror)"
+    pmpi_error_class_ = "MPI_Error_class(errorcode, errorclass, ierror)"
+    pmpi_error_string_ = "MPI_Error_string(errorcode, string, resultlen, ierror)"
+    pmpi_file_call_errhandler_ = "MPI_File_call_errhandler(fh, errorcode, ierror)"
+    pmpi_file_create_errhandler_ = "MPI_File_create_errhandler(file_errhandler_fn, errhandler, ierror)"
+    pmpi_file_get_errhandler_ = "MPI_File_get_errhandler(file, errhandler, ierror)"
+    pmpi_file_set_errhandler_ = "MPI_File_set_errhandler(file, errhandler, ierror)"
+    pmpi_remove_error_class_ = "MPI_Remove_error_class(errorclass, ierror)"
+    pmpi_remove_error_code_ = "MPI_Remove_error_code(errorcode, ierror)"
+    pmpi_remove_error_string_ = "MPI_Remove_error_string(errorcode, ierror)"
+    pmpi_session_call_errhandler_ = "MPI_Session_call_errhandler(session, errorcode, ierror)"
+    pmpi_session_create_errhandler_ = "MPI_Session_create_errhandler(session_errhandler_fn, errhandler, ierror)"
+    pmpi_session_get_errhandler_ = "MPI_Session_get_errhandler(session, errhandler, ierror)"
+    pmpi_session_set_errhandler_ = "MPI_Session_set_errhandler(session, errhandler, ierror)"
+    pmpi_win_call_errhandler_ = "MPI_Win_call_errhandler(win, errorcode, ierror)"
+    pmpi_win_create_errhandler_ = "MPI_Win_create_errhandler(win_errhandler_fn, errhandler, ierror)"
+    pmpi_win_get_errhandler_ = "MPI_Win_get_errhandler(win, errhandler, ierror)"
+    pmpi_win_set_errhandler_ = "MPI_Win_set_errhandler(win, errhandler, ierror)"
+}

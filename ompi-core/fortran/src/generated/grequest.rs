@@ -15,3 +15,6 @@ extern "C" fn pmpi_grequest_complete_(request: In<Int>, ierror: Ierror) {
 
 plain_names! { grequest_complete }
 f08_names! { grequest_complete }
+routines! {
+    pmpi_grequest_complete_ = "MPI_Grequest_complete(request, ierror)"
+}

@@ -116,3 +116,17 @@ extern "C" fn pmpi_group_union_(group1: In<Int>, group2: In<Int>, newgroup: Hand
 
 plain_names! { group_compare group_difference group_excl group_free group_incl group_intersection group_range_excl group_range_incl group_rank group_size group_translate_ranks group_union }
 f08_names! { group_compare group_difference group_excl group_free group_incl group_intersection group_range_excl group_range_incl group_rank group_size group_translate_ranks group_union }
+routines! {
+    pmpi_group_compare_ = "MPI_Group_compare(group1, group2, result, ierror)"
+    pmpi_group_difference_ = "MPI_Group_difference(group1, group2, newgroup, ierror)"
+    pmpi_group_excl_ = "MPI_Group_excl(group, n, ranks, newgroup, ierror)"
+    pmpi_group_free_ = "MPI_Group_free(group, ierror)"
+    pmpi_group_incl_ = "MPI_Group_incl(group, n, ranks, newgroup, ierror)"
+    pmpi_group_intersection_ = "MPI_Group_intersection(group1, group2, newgroup, ierror)"
+    pmpi_group_range_excl_ = "MPI_Group_range_excl(group, n, ranges, newgroup, ierror)"
+    pmpi_group_range_incl_ = "MPI_Group_range_incl(group, n, ranges, newgroup, ierror)"
+    pmpi_group_rank_ = "MPI_Group_rank(group, rank, ierror)"
+    pmpi_group_size_ = "MPI_Group_size(group, size, ierror)"
+    pmpi_group_translate_ranks_ = "MPI_Group_translate_ranks(group1, n, ranks1, group2, ranks2, ierror)"
+    pmpi_group_union_ = "MPI_Group_union(group1, group2, newgroup, ierror)"
+}

@@ -80,3 +80,13 @@ extern "C" fn pmpi_info_set_(info: In<Int>, key: Text, value: Text, ierror: Ierr
 
 plain_names! { info_create info_delete info_dup info_free info_get_nkeys info_get_nthkey info_get_valuelen info_set }
 f08_names! { info_create info_delete info_dup info_free info_get_nkeys info_get_nthkey info_get_valuelen info_set }
+routines! {
+    pmpi_info_create_ = "MPI_Info_create(info, ierror)"
+    pmpi_info_delete_ = "MPI_Info_delete(info, key, ierror)"
+    pmpi_info_dup_ = "MPI_Info_dup(info, newinfo, ierror)"
+    pmpi_info_free_ = "MPI_Info_free(info, ierror)"
+    pmpi_info_get_nkeys_ = "MPI_Info_get_nkeys(info, nkeys, ierror)"
+    pmpi_info_get_nthkey_ = "MPI_Info_get_nthkey(info, n, key, ierror)"
+    pmpi_info_get_valuelen_ = "MPI_Info_get_valuelen(info, key, valuelen, flag, ierror)"
+    pmpi_info_set_ = "MPI_Info_set(info, key, value, ierror)"
+}

@@ -132,26 +132,27 @@ extern "C" fn pmpi_file_iread_(fh: In<Int>, buf: Buffer, count: In<Int>, datatyp
 /// MPI_File_iread(fh, buf, count, datatype, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_iread_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_file_iread_(fh, buf.start(), count, datatype, request, ierror);
-        }
-        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_file_iread_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_file_iread_(fh, buf_copy.start(), count, datatype, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(buf.is_whole()) {
-        return with_gaps(fh, buf, count, datatype, request, ierror);
+        return file_iread_with_gaps(fh, buf, count, datatype, request, ierror);
     }
     pmpi_file_iread_(fh, buf.start(), count, datatype, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn file_iread_with_gaps(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_file_iread_(fh, buf.start(), count, datatype, request, ierror);
+    }
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_file_iread_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_file_iread_(fh, buf_copy.start(), count, datatype, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_File_iread_all(fh, buf, count, datatype, request, ierror)
@@ -166,26 +167,27 @@ extern "C" fn pmpi_file_iread_all_(fh: In<Int>, buf: Buffer, count: In<Int>, dat
 /// MPI_File_iread_all(fh, buf, count, datatype, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_iread_all_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_file_iread_all_(fh, buf.start(), count, datatype, request, ierror);
-        }
-        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_file_iread_all_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_file_iread_all_(fh, buf_copy.start(), count, datatype, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(buf.is_whole()) {
-        return with_gaps(fh, buf, count, datatype, request, ierror);
+        return file_iread_all_with_gaps(fh, buf, count, datatype, request, ierror);
     }
     pmpi_file_iread_all_(fh, buf.start(), count, datatype, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn file_iread_all_with_gaps(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_file_iread_all_(fh, buf.start(), count, datatype, request, ierror);
+    }
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_file_iread_all_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_file_iread_all_(fh, buf_copy.start(), count, datatype, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_File_iwrite(fh, buf, count, datatype, request, ierror)
@@ -200,26 +202,27 @@ extern "C" fn pmpi_file_iwrite_(fh: In<Int>, buf: Buffer, count: In<Int>, dataty
 /// MPI_File_iwrite(fh, buf, count, datatype, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_iwrite_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_file_iwrite_(fh, buf.start(), count, datatype, request, ierror);
-        }
-        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_file_iwrite_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_file_iwrite_(fh, buf_copy.start(), count, datatype, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(buf.is_whole()) {
-        return with_gaps(fh, buf, count, datatype, request, ierror);
+        return file_iwrite_with_gaps(fh, buf, count, datatype, request, ierror);
     }
     pmpi_file_iwrite_(fh, buf.start(), count, datatype, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn file_iwrite_with_gaps(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_file_iwrite_(fh, buf.start(), count, datatype, request, ierror);
+    }
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_file_iwrite_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_file_iwrite_(fh, buf_copy.start(), count, datatype, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_File_iwrite_all(fh, buf, count, datatype, request, ierror)
@@ -234,26 +237,27 @@ extern "C" fn pmpi_file_iwrite_all_(fh: In<Int>, buf: Buffer, count: In<Int>, da
 /// MPI_File_iwrite_all(fh, buf, count, datatype, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_iwrite_all_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_file_iwrite_all_(fh, buf.start(), count, datatype, request, ierror);
-        }
-        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_file_iwrite_all_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_file_iwrite_all_(fh, buf_copy.start(), count, datatype, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(buf.is_whole()) {
-        return with_gaps(fh, buf, count, datatype, request, ierror);
+        return file_iwrite_all_with_gaps(fh, buf, count, datatype, request, ierror);
     }
     pmpi_file_iwrite_all_(fh, buf.start(), count, datatype, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn file_iwrite_all_with_gaps(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_file_iwrite_all_(fh, buf.start(), count, datatype, request, ierror);
+    }
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_file_iwrite_all_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_file_iwrite_all_(fh, buf_copy.start(), count, datatype, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_File_open(comm, filename, amode, info, fh, ierror)
@@ -281,24 +285,25 @@ extern "C" fn pmpi_file_read_(fh: In<Int>, buf: Buffer, count: In<Int>, datatype
 /// MPI_File_read(fh, buf, count, datatype, status, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_read_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_file_read_(fh, buf.start(), count, datatype, status, ierror);
-        }
-        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_file_read_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        pmpi_file_read_(fh, buf_copy.start(), count, datatype, status, ierror);
-        buf_copy.copy_back();
-    }
     if !(buf.is_whole()) {
-        return with_gaps(fh, buf, count, datatype, status, ierror);
+        return file_read_with_gaps(fh, buf, count, datatype, status, ierror);
     }
     pmpi_file_read_(fh, buf.start(), count, datatype, status, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn file_read_with_gaps(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_file_read_(fh, buf.start(), count, datatype, status, ierror);
+    }
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_file_read_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    pmpi_file_read_(fh, buf_copy.start(), count, datatype, status, ierror);
+    buf_copy.copy_back();
 }
 
 /// MPI_File_read_all(fh, buf, count, datatype, status, ierror)
@@ -310,24 +315,25 @@ extern "C" fn pmpi_file_read_all_(fh: In<Int>, buf: Buffer, count: In<Int>, data
 /// MPI_File_read_all(fh, buf, count, datatype, status, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_read_all_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_file_read_all_(fh, buf.start(), count, datatype, status, ierror);
-        }
-        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_file_read_all_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        pmpi_file_read_all_(fh, buf_copy.start(), count, datatype, status, ierror);
-        buf_copy.copy_back();
-    }
     if !(buf.is_whole()) {
-        return with_gaps(fh, buf, count, datatype, status, ierror);
+        return file_read_all_with_gaps(fh, buf, count, datatype, status, ierror);
     }
     pmpi_file_read_all_(fh, buf.start(), count, datatype, status, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn file_read_all_with_gaps(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_file_read_all_(fh, buf.start(), count, datatype, status, ierror);
+    }
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_file_read_all_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    pmpi_file_read_all_(fh, buf_copy.start(), count, datatype, status, ierror);
+    buf_copy.copy_back();
 }
 
 /// MPI_File_read_all_begin(fh, buf, count, datatype, ierror)
@@ -339,22 +345,23 @@ extern "C" fn pmpi_file_read_all_begin_(fh: In<Int>, buf: Buffer, count: In<Int>
 /// MPI_File_read_all_begin(fh, buf, count, datatype, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_read_all_begin_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_file_read_all_begin_(fh, buf.start(), count, datatype, ierror);
-        }
-        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_file_read_all_begin_(fh, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
-        }
-        ierror.set(refuse_section());
-    }
     if !(buf.is_whole()) {
-        return with_gaps(fh, buf, count, datatype, ierror);
+        return file_read_all_begin_with_gaps(fh, buf, count, datatype, ierror);
     }
     pmpi_file_read_all_begin_(fh, buf.start(), count, datatype, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn file_read_all_begin_with_gaps(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_file_read_all_begin_(fh, buf.start(), count, datatype, ierror);
+    }
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_file_read_all_begin_(fh, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
+    }
+    ierror.set(refuse_section());
 }
 
 /// MPI_File_read_all_end(fh, buf, status, ierror)
@@ -415,23 +422,24 @@ extern "C" fn pmpi_file_write_(fh: In<Int>, buf: Buffer, count: In<Int>, datatyp
 /// MPI_File_write(fh, buf, count, datatype, status, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_write_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_file_write_(fh, buf.start(), count, datatype, status, ierror);
-        }
-        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_file_write_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        pmpi_file_write_(fh, buf_copy.start(), count, datatype, status, ierror);
-    }
     if !(buf.is_whole()) {
-        return with_gaps(fh, buf, count, datatype, status, ierror);
+        return file_write_with_gaps(fh, buf, count, datatype, status, ierror);
     }
     pmpi_file_write_(fh, buf.start(), count, datatype, status, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn file_write_with_gaps(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_file_write_(fh, buf.start(), count, datatype, status, ierror);
+    }
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_file_write_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    pmpi_file_write_(fh, buf_copy.start(), count, datatype, status, ierror);
 }
 
 /// MPI_File_write_all(fh, buf, count, datatype, status, ierror)
@@ -443,23 +451,24 @@ extern "C" fn pmpi_file_write_all_(fh: In<Int>, buf: Buffer, count: In<Int>, dat
 /// MPI_File_write_all(fh, buf, count, datatype, status, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_write_all_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_file_write_all_(fh, buf.start(), count, datatype, status, ierror);
-        }
-        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_file_write_all_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        pmpi_file_write_all_(fh, buf_copy.start(), count, datatype, status, ierror);
-    }
     if !(buf.is_whole()) {
-        return with_gaps(fh, buf, count, datatype, status, ierror);
+        return file_write_all_with_gaps(fh, buf, count, datatype, status, ierror);
     }
     pmpi_file_write_all_(fh, buf.start(), count, datatype, status, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn file_write_all_with_gaps(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_file_write_all_(fh, buf.start(), count, datatype, status, ierror);
+    }
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_file_write_all_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    pmpi_file_write_all_(fh, buf_copy.start(), count, datatype, status, ierror);
 }
 
 /// MPI_File_write_all_begin(fh, buf, count, datatype, ierror)
@@ -471,22 +480,23 @@ extern "C" fn pmpi_file_write_all_begin_(fh: In<Int>, buf: Buffer, count: In<Int
 /// MPI_File_write_all_begin(fh, buf, count, datatype, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_write_all_begin_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_file_write_all_begin_(fh, buf.start(), count, datatype, ierror);
-        }
-        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_file_write_all_begin_(fh, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
-        }
-        ierror.set(refuse_section());
-    }
     if !(buf.is_whole()) {
-        return with_gaps(fh, buf, count, datatype, ierror);
+        return file_write_all_begin_with_gaps(fh, buf, count, datatype, ierror);
     }
     pmpi_file_write_all_begin_(fh, buf.start(), count, datatype, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn file_write_all_begin_with_gaps(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_file_write_all_begin_(fh, buf.start(), count, datatype, ierror);
+    }
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_file_write_all_begin_(fh, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
+    }
+    ierror.set(refuse_section());
 }
 
 /// MPI_File_write_all_end(fh, buf, status, ierror)
@@ -504,3 +514,58 @@ extern "C" fn pmpi_file_write_all_end_f08ts_(fh: In<Int>, buf: Section, status: 
 plain_names! { file_close file_delete file_get_amode file_get_atomicity file_get_byte_offset file_get_group file_get_info file_get_position file_get_size file_get_type_extent file_get_view file_iread file_iread_all file_iwrite file_iwrite_all file_open file_preallocate file_read file_read_all file_read_all_begin file_read_all_end file_seek file_set_atomicity file_set_info file_set_size file_set_view file_sync file_write file_write_all file_write_all_begin file_write_all_end }
 f08_names! { file_close file_delete file_get_amode file_get_atomicity file_get_byte_offset file_get_group file_get_info file_get_position file_get_size file_get_type_extent file_get_view file_open file_preallocate file_seek file_set_atomicity file_set_info file_set_size file_set_view file_sync }
 f08ts_names! { file_iread file_iread_all file_iwrite file_iwrite_all file_read file_read_all file_read_all_begin file_read_all_end file_write file_write_all file_write_all_begin file_write_all_end }
+routines! {
+    pmpi_file_close_ = "MPI_File_close(fh, ierror)"
+    pmpi_file_delete_ = "MPI_File_delete(filename, info, ierror)"
+    pmpi_file_get_amode_ = "MPI_File_get_amode(fh, amode, ierror)"
+    pmpi_file_get_atomicity_ = "MPI_File_get_atomicity(fh, flag, ierror)"
+    pmpi_file_get_byte_offset_ = "MPI_File_get_byte_offset(fh, offset, disp, ierror)"
+    pmpi_file_get_group_ = "MPI_File_get_group(fh, group, ierror)"
+    pmpi_file_get_info_ = "MPI_File_get_info(fh, info_used, ierror)"
+    pmpi_file_get_position_ = "MPI_File_get_position(fh, offset, ierror)"
+    pmpi_file_get_size_ = "MPI_File_get_size(fh, size, ierror)"
+    pmpi_file_get_type_extent_ = "MPI_File_get_type_extent(fh, datatype, extent, ierror)"
+    pmpi_file_get_view_ = "MPI_File_get_view(fh, disp, etype, filetype, datarep, ierror)"
+    pmpi_file_iread_ = "MPI_File_iread(fh, buf, count, datatype, request, ierror)"
+    pmpi_file_iread_f08ts_ = "MPI_File_iread(fh, buf, count, datatype, request, ierror) of mpi_f08"
+    file_iread_with_gaps = "MPI_File_iread(fh, buf, count, datatype, request, ierror) of mpi_f08"
+    pmpi_file_iread_all_ = "MPI_File_iread_all(fh, buf, count, datatype, request, ierror)"
+    pmpi_file_iread_all_f08ts_ = "MPI_File_iread_all(fh, buf, count, datatype, request, ierror) of mpi_f08"
+    file_iread_all_with_gaps = "MPI_File_iread_all(fh, buf, count, datatype, request, ierror) of mpi_f08"
+    pmpi_file_iwrite_ = "MPI_File_iwrite(fh, buf, count, datatype, request, ierror)"
+    pmpi_file_iwrite_f08ts_ = "MPI_File_iwrite(fh, buf, count, datatype, request, ierror) of mpi_f08"
+    file_iwrite_with_gaps = "MPI_File_iwrite(fh, buf, count, datatype, request, ierror) of mpi_f08"
+    pmpi_file_iwrite_all_ = "MPI_File_iwrite_all(fh, buf, count, datatype, request, ierror)"
+    pmpi_file_iwrite_all_f08ts_ = "MPI_File_iwrite_all(fh, buf, count, datatype, request, ierror) of mpi_f08"
+    file_iwrite_all_with_gaps = "MPI_File_iwrite_all(fh, buf, count, datatype, request, ierror) of mpi_f08"
+    pmpi_file_open_ = "MPI_File_open(comm, filename, amode, info, fh, ierror)"
+    pmpi_file_preallocate_ = "MPI_File_preallocate(fh, size, ierror)"
+    pmpi_file_read_ = "MPI_File_read(fh, buf, count, datatype, status, ierror)"
+    pmpi_file_read_f08ts_ = "MPI_File_read(fh, buf, count, datatype, status, ierror) of mpi_f08"
+    file_read_with_gaps = "MPI_File_read(fh, buf, count, datatype, status, ierror) of mpi_f08"
+    pmpi_file_read_all_ = "MPI_File_read_all(fh, buf, count, datatype, status, ierror)"
+    pmpi_file_read_all_f08ts_ = "MPI_File_read_all(fh, buf, count, datatype, status, ierror) of mpi_f08"
+    file_read_all_with_gaps = "MPI_File_read_all(fh, buf, count, datatype, status, ierror) of mpi_f08"
+    pmpi_file_read_all_begin_ = "MPI_File_read_all_begin(fh, buf, count, datatype, ierror)"
+    pmpi_file_read_all_begin_f08ts_ = "MPI_File_read_all_begin(fh, buf, count, datatype, ierror) of mpi_f08"
+    file_read_all_begin_with_gaps = "MPI_File_read_all_begin(fh, buf, count, datatype, ierror) of mpi_f08"
+    pmpi_file_read_all_end_ = "MPI_File_read_all_end(fh, buf, status, ierror)"
+    pmpi_file_read_all_end_f08ts_ = "MPI_File_read_all_end(fh, buf, status, ierror) of mpi_f08"
+    pmpi_file_seek_ = "MPI_File_seek(fh, offset, whence, ierror)"
+    pmpi_file_set_atomicity_ = "MPI_File_set_atomicity(fh, flag, ierror)"
+    pmpi_file_set_info_ = "MPI_File_set_info(fh, info, ierror)"
+    pmpi_file_set_size_ = "MPI_File_set_size(fh, size, ierror)"
+    pmpi_file_set_view_ = "MPI_File_set_view(fh, disp, etype, filetype, datarep, info, ierror)"
+    pmpi_file_sync_ = "MPI_File_sync(fh, ierror)"
+    pmpi_file_write_ = "MPI_File_write(fh, buf, count, datatype, status, ierror)"
+    pmpi_file_write_f08ts_ = "MPI_File_write(fh, buf, count, datatype, status, ierror) of mpi_f08"
+    file_write_with_gaps = "MPI_File_write(fh, buf, count, datatype, status, ierror) of mpi_f08"
+    pmpi_file_write_all_ = "MPI_File_write_all(fh, buf, count, datatype, status, ierror)"
+    pmpi_file_write_all_f08ts_ = "MPI_File_write_all(fh, buf, count, datatype, status, ierror) of mpi_f08"
+    file_write_all_with_gaps = "MPI_File_write_all(fh, buf, count, datatype, status, ierror) of mpi_f08"
+    pmpi_file_write_all_begin_ = "MPI_File_write_all_begin(fh, buf, count, datatype, ierror)"
+    pmpi_file_write_all_begin_f08ts_ = "MPI_File_write_all_begin(fh, buf, count, datatype, ierror) of mpi_f08"
+    file_write_all_begin_with_gaps = "MPI_File_write_all_begin(fh, buf, count, datatype, ierror) of mpi_f08"
+    pmpi_file_write_all_end_ = "MPI_File_write_all_end(fh, buf, status, ierror)"
+    pmpi_file_write_all_end_f08ts_ = "MPI_File_write_all_end(fh, buf, status, ierror) of mpi_f08"
+}

@@ -35,26 +35,27 @@ extern "C" fn pmpi_file_iread_c_(fh: In<Int>, buf: Buffer, count: In<i64>, datat
 /// MPI_File_iread_c(fh, buf, count, datatype, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_iread_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_file_iread_c_(fh, buf.start(), count, datatype, request, ierror);
-        }
-        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_file_iread_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_file_iread_c_(fh, buf_copy.start(), count, datatype, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(buf.is_whole()) {
-        return with_gaps(fh, buf, count, datatype, request, ierror);
+        return file_iread_c_with_gaps(fh, buf, count, datatype, request, ierror);
     }
     pmpi_file_iread_c_(fh, buf.start(), count, datatype, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn file_iread_c_with_gaps(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_file_iread_c_(fh, buf.start(), count, datatype, request, ierror);
+    }
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_file_iread_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_file_iread_c_(fh, buf_copy.start(), count, datatype, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_File_iread_all_c(fh, buf, count, datatype, request, ierror)
@@ -69,26 +70,27 @@ extern "C" fn pmpi_file_iread_all_c_(fh: In<Int>, buf: Buffer, count: In<i64>, d
 /// MPI_File_iread_all_c(fh, buf, count, datatype, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_iread_all_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_file_iread_all_c_(fh, buf.start(), count, datatype, request, ierror);
-        }
-        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_file_iread_all_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_file_iread_all_c_(fh, buf_copy.start(), count, datatype, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(buf.is_whole()) {
-        return with_gaps(fh, buf, count, datatype, request, ierror);
+        return file_iread_all_c_with_gaps(fh, buf, count, datatype, request, ierror);
     }
     pmpi_file_iread_all_c_(fh, buf.start(), count, datatype, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn file_iread_all_c_with_gaps(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_file_iread_all_c_(fh, buf.start(), count, datatype, request, ierror);
+    }
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_file_iread_all_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_file_iread_all_c_(fh, buf_copy.start(), count, datatype, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_File_iwrite_c(fh, buf, count, datatype, request, ierror)
@@ -103,26 +105,27 @@ extern "C" fn pmpi_file_iwrite_c_(fh: In<Int>, buf: Buffer, count: In<i64>, data
 /// MPI_File_iwrite_c(fh, buf, count, datatype, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_iwrite_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_file_iwrite_c_(fh, buf.start(), count, datatype, request, ierror);
-        }
-        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_file_iwrite_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_file_iwrite_c_(fh, buf_copy.start(), count, datatype, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(buf.is_whole()) {
-        return with_gaps(fh, buf, count, datatype, request, ierror);
+        return file_iwrite_c_with_gaps(fh, buf, count, datatype, request, ierror);
     }
     pmpi_file_iwrite_c_(fh, buf.start(), count, datatype, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn file_iwrite_c_with_gaps(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_file_iwrite_c_(fh, buf.start(), count, datatype, request, ierror);
+    }
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_file_iwrite_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_file_iwrite_c_(fh, buf_copy.start(), count, datatype, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_File_iwrite_all_c(fh, buf, count, datatype, request, ierror)
@@ -137,26 +140,27 @@ extern "C" fn pmpi_file_iwrite_all_c_(fh: In<Int>, buf: Buffer, count: In<i64>, 
 /// MPI_File_iwrite_all_c(fh, buf, count, datatype, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_iwrite_all_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_file_iwrite_all_c_(fh, buf.start(), count, datatype, request, ierror);
-        }
-        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_file_iwrite_all_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_file_iwrite_all_c_(fh, buf_copy.start(), count, datatype, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(buf.is_whole()) {
-        return with_gaps(fh, buf, count, datatype, request, ierror);
+        return file_iwrite_all_c_with_gaps(fh, buf, count, datatype, request, ierror);
     }
     pmpi_file_iwrite_all_c_(fh, buf.start(), count, datatype, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn file_iwrite_all_c_with_gaps(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_file_iwrite_all_c_(fh, buf.start(), count, datatype, request, ierror);
+    }
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_file_iwrite_all_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_file_iwrite_all_c_(fh, buf_copy.start(), count, datatype, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_File_read_c(fh, buf, count, datatype, status, ierror)
@@ -168,24 +172,25 @@ extern "C" fn pmpi_file_read_c_(fh: In<Int>, buf: Buffer, count: In<i64>, dataty
 /// MPI_File_read_c(fh, buf, count, datatype, status, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_read_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_file_read_c_(fh, buf.start(), count, datatype, status, ierror);
-        }
-        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_file_read_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        pmpi_file_read_c_(fh, buf_copy.start(), count, datatype, status, ierror);
-        buf_copy.copy_back();
-    }
     if !(buf.is_whole()) {
-        return with_gaps(fh, buf, count, datatype, status, ierror);
+        return file_read_c_with_gaps(fh, buf, count, datatype, status, ierror);
     }
     pmpi_file_read_c_(fh, buf.start(), count, datatype, status, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn file_read_c_with_gaps(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_file_read_c_(fh, buf.start(), count, datatype, status, ierror);
+    }
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_file_read_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    pmpi_file_read_c_(fh, buf_copy.start(), count, datatype, status, ierror);
+    buf_copy.copy_back();
 }
 
 /// MPI_File_read_all_c(fh, buf, count, datatype, status, ierror)
@@ -197,24 +202,25 @@ extern "C" fn pmpi_file_read_all_c_(fh: In<Int>, buf: Buffer, count: In<i64>, da
 /// MPI_File_read_all_c(fh, buf, count, datatype, status, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_read_all_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_file_read_all_c_(fh, buf.start(), count, datatype, status, ierror);
-        }
-        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_file_read_all_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        pmpi_file_read_all_c_(fh, buf_copy.start(), count, datatype, status, ierror);
-        buf_copy.copy_back();
-    }
     if !(buf.is_whole()) {
-        return with_gaps(fh, buf, count, datatype, status, ierror);
+        return file_read_all_c_with_gaps(fh, buf, count, datatype, status, ierror);
     }
     pmpi_file_read_all_c_(fh, buf.start(), count, datatype, status, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn file_read_all_c_with_gaps(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_file_read_all_c_(fh, buf.start(), count, datatype, status, ierror);
+    }
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_file_read_all_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    pmpi_file_read_all_c_(fh, buf_copy.start(), count, datatype, status, ierror);
+    buf_copy.copy_back();
 }
 
 /// MPI_File_read_all_begin_c(fh, buf, count, datatype, ierror)
@@ -226,22 +232,23 @@ extern "C" fn pmpi_file_read_all_begin_c_(fh: In<Int>, buf: Buffer, count: In<i6
 /// MPI_File_read_all_begin_c(fh, buf, count, datatype, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_read_all_begin_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_file_read_all_begin_c_(fh, buf.start(), count, datatype, ierror);
-        }
-        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_file_read_all_begin_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
-        }
-        ierror.set(refuse_section());
-    }
     if !(buf.is_whole()) {
-        return with_gaps(fh, buf, count, datatype, ierror);
+        return file_read_all_begin_c_with_gaps(fh, buf, count, datatype, ierror);
     }
     pmpi_file_read_all_begin_c_(fh, buf.start(), count, datatype, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn file_read_all_begin_c_with_gaps(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_file_read_all_begin_c_(fh, buf.start(), count, datatype, ierror);
+    }
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_file_read_all_begin_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
+    }
+    ierror.set(refuse_section());
 }
 
 /// MPI_File_write_c(fh, buf, count, datatype, status, ierror)
@@ -253,23 +260,24 @@ extern "C" fn pmpi_file_write_c_(fh: In<Int>, buf: Buffer, count: In<i64>, datat
 /// MPI_File_write_c(fh, buf, count, datatype, status, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_write_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_file_write_c_(fh, buf.start(), count, datatype, status, ierror);
-        }
-        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_file_write_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        pmpi_file_write_c_(fh, buf_copy.start(), count, datatype, status, ierror);
-    }
     if !(buf.is_whole()) {
-        return with_gaps(fh, buf, count, datatype, status, ierror);
+        return file_write_c_with_gaps(fh, buf, count, datatype, status, ierror);
     }
     pmpi_file_write_c_(fh, buf.start(), count, datatype, status, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn file_write_c_with_gaps(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_file_write_c_(fh, buf.start(), count, datatype, status, ierror);
+    }
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_file_write_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    pmpi_file_write_c_(fh, buf_copy.start(), count, datatype, status, ierror);
 }
 
 /// MPI_File_write_all_c(fh, buf, count, datatype, status, ierror)
@@ -281,23 +289,24 @@ extern "C" fn pmpi_file_write_all_c_(fh: In<Int>, buf: Buffer, count: In<i64>, d
 /// MPI_File_write_all_c(fh, buf, count, datatype, status, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_write_all_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_file_write_all_c_(fh, buf.start(), count, datatype, status, ierror);
-        }
-        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_file_write_all_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        pmpi_file_write_all_c_(fh, buf_copy.start(), count, datatype, status, ierror);
-    }
     if !(buf.is_whole()) {
-        return with_gaps(fh, buf, count, datatype, status, ierror);
+        return file_write_all_c_with_gaps(fh, buf, count, datatype, status, ierror);
     }
     pmpi_file_write_all_c_(fh, buf.start(), count, datatype, status, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn file_write_all_c_with_gaps(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_file_write_all_c_(fh, buf.start(), count, datatype, status, ierror);
+    }
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_file_write_all_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    pmpi_file_write_all_c_(fh, buf_copy.start(), count, datatype, status, ierror);
 }
 
 /// MPI_File_write_all_begin_c(fh, buf, count, datatype, ierror)
@@ -309,23 +318,57 @@ extern "C" fn pmpi_file_write_all_begin_c_(fh: In<Int>, buf: Buffer, count: In<i
 /// MPI_File_write_all_begin_c(fh, buf, count, datatype, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_write_all_begin_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_file_write_all_begin_c_(fh, buf.start(), count, datatype, ierror);
-        }
-        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_file_write_all_begin_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
-        }
-        ierror.set(refuse_section());
-    }
     if !(buf.is_whole()) {
-        return with_gaps(fh, buf, count, datatype, ierror);
+        return file_write_all_begin_c_with_gaps(fh, buf, count, datatype, ierror);
     }
     pmpi_file_write_all_begin_c_(fh, buf.start(), count, datatype, ierror);
 }
 
+#[cold]
+#[inline(never)]
+extern "C" fn file_write_all_begin_c_with_gaps(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_file_write_all_begin_c_(fh, buf.start(), count, datatype, ierror);
+    }
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_file_write_all_begin_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
+    }
+    ierror.set(refuse_section());
+}
+
 f08_names! { file_get_type_extent_c }
 f08ts_names! { file_iread_c file_iread_all_c file_iwrite_c file_iwrite_all_c file_read_c file_read_all_c file_read_all_begin_c file_write_c file_write_all_c file_write_all_begin_c }
+routines! {
+    pmpi_file_get_type_extent_c_ = "MPI_File_get_type_extent_c(fh, datatype, extent, ierror)"
+    pmpi_file_iread_c_ = "MPI_File_iread_c(fh, buf, count, datatype, request, ierror)"
+    pmpi_file_iread_c_f08ts_ = "MPI_File_iread_c(fh, buf, count, datatype, request, ierror) of mpi_f08"
+    file_iread_c_with_gaps = "MPI_File_iread_c(fh, buf, count, datatype, request, ierror) of mpi_f08"
+    pmpi_file_iread_all_c_ = "MPI_File_iread_all_c(fh, buf, count, datatype, request, ierror)"
+    pmpi_file_iread_all_c_f08ts_ = "MPI_File_iread_all_c(fh, buf, count, datatype, request, ierror) of mpi_f08"
+    file_iread_all_c_with_gaps = "MPI_File_iread_all_c(fh, buf, count, datatype, request, ierror) of mpi_f08"
+    pmpi_file_iwrite_c_ = "MPI_File_iwrite_c(fh, buf, count, datatype, request, ierror)"
+    pmpi_file_iwrite_c_f08ts_ = "MPI_File_iwrite_c(fh, buf, count, datatype, request, ierror) of mpi_f08"
+    file_iwrite_c_with_gaps = "MPI_File_iwrite_c(fh, buf, count, datatype, request, ierror) of mpi_f08"
+    pmpi_file_iwrite_all_c_ = "MPI_File_iwrite_all_c(fh, buf, count, datatype, request, ierror)"
+    pmpi_file_iwrite_all_c_f08ts_ = "MPI_File_iwrite_all_c(fh, buf, count, datatype, request, ierror) of mpi_f08"
+    file_iwrite_all_c_with_gaps = "MPI_File_iwrite_all_c(fh, buf, count, datatype, request, ierror) of mpi_f08"
+    pmpi_file_read_c_ = "MPI_File_read_c(fh, buf, count, datatype, status, ierror)"
+    pmpi_file_read_c_f08ts_ = "MPI_File_read_c(fh, buf, count, datatype, status, ierror) of mpi_f08"
+    file_read_c_with_gaps = "MPI_File_read_c(fh, buf, count, datatype, status, ierror) of mpi_f08"
+    pmpi_file_read_all_c_ = "MPI_File_read_all_c(fh, buf, count, datatype, status, ierror)"
+    pmpi_file_read_all_c_f08ts_ = "MPI_File_read_all_c(fh, buf, count, datatype, status, ierror) of mpi_f08"
+    file_read_all_c_with_gaps = "MPI_File_read_all_c(fh, buf, count, datatype, status, ierror) of mpi_f08"
+    pmpi_file_read_all_begin_c_ = "MPI_File_read_all_begin_c(fh, buf, count, datatype, ierror)"
+    pmpi_file_read_all_begin_c_f08ts_ = "MPI_File_read_all_begin_c(fh, buf, count, datatype, ierror) of mpi_f08"
+    file_read_all_begin_c_with_gaps = "MPI_File_read_all_begin_c(fh, buf, count, datatype, ierror) of mpi_f08"
+    pmpi_file_write_c_ = "MPI_File_write_c(fh, buf, count, datatype, status, ierror)"
+    pmpi_file_write_c_f08ts_ = "MPI_File_write_c(fh, buf, count, datatype, status, ierror) of mpi_f08"
+    file_write_c_with_gaps = "MPI_File_write_c(fh, buf, count, datatype, status, ierror) of mpi_f08"
+    pmpi_file_write_all_c_ = "MPI_File_write_all_c(fh, buf, count, datatype, status, ierror)"
+    pmpi_file_write_all_c_f08ts_ = "MPI_File_write_all_c(fh, buf, count, datatype, status, ierror) of mpi_f08"
+    file_write_all_c_with_gaps = "MPI_File_write_all_c(fh, buf, count, datatype, status, ierror) of mpi_f08"
+    pmpi_file_write_all_begin_c_ = "MPI_File_write_all_begin_c(fh, buf, count, datatype, ierror)"
+    pmpi_file_write_all_begin_c_f08ts_ = "MPI_File_write_all_begin_c(fh, buf, count, datatype, ierror) of mpi_f08"
+    file_write_all_begin_c_with_gaps = "MPI_File_write_all_begin_c(fh, buf, count, datatype, ierror) of mpi_f08"
+}

@@ -30,26 +30,27 @@ extern "C" fn pmpi_file_iread_at_(fh: In<Int>, offset: In<i64>, buf: Buffer, cou
 /// MPI_File_iread_at(fh, offset, buf, count, datatype, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_iread_at_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_file_iread_at_(fh, offset, buf.start(), count, datatype, request, ierror);
-        }
-        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_file_iread_at_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_file_iread_at_(fh, offset, buf_copy.start(), count, datatype, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(buf.is_whole()) {
-        return with_gaps(fh, offset, buf, count, datatype, request, ierror);
+        return file_iread_at_with_gaps(fh, offset, buf, count, datatype, request, ierror);
     }
     pmpi_file_iread_at_(fh, offset, buf.start(), count, datatype, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn file_iread_at_with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_file_iread_at_(fh, offset, buf.start(), count, datatype, request, ierror);
+    }
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_file_iread_at_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_file_iread_at_(fh, offset, buf_copy.start(), count, datatype, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_File_iread_at_all(fh, offset, buf, count, datatype, request, ierror)
@@ -64,26 +65,27 @@ extern "C" fn pmpi_file_iread_at_all_(fh: In<Int>, offset: In<i64>, buf: Buffer,
 /// MPI_File_iread_at_all(fh, offset, buf, count, datatype, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_iread_at_all_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_file_iread_at_all_(fh, offset, buf.start(), count, datatype, request, ierror);
-        }
-        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_file_iread_at_all_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_file_iread_at_all_(fh, offset, buf_copy.start(), count, datatype, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(buf.is_whole()) {
-        return with_gaps(fh, offset, buf, count, datatype, request, ierror);
+        return file_iread_at_all_with_gaps(fh, offset, buf, count, datatype, request, ierror);
     }
     pmpi_file_iread_at_all_(fh, offset, buf.start(), count, datatype, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn file_iread_at_all_with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_file_iread_at_all_(fh, offset, buf.start(), count, datatype, request, ierror);
+    }
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_file_iread_at_all_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_file_iread_at_all_(fh, offset, buf_copy.start(), count, datatype, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_File_iwrite_at(fh, offset, buf, count, datatype, request, ierror)
@@ -98,26 +100,27 @@ extern "C" fn pmpi_file_iwrite_at_(fh: In<Int>, offset: In<i64>, buf: Buffer, co
 /// MPI_File_iwrite_at(fh, offset, buf, count, datatype, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_iwrite_at_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_file_iwrite_at_(fh, offset, buf.start(), count, datatype, request, ierror);
-        }
-        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_file_iwrite_at_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_file_iwrite_at_(fh, offset, buf_copy.start(), count, datatype, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(buf.is_whole()) {
-        return with_gaps(fh, offset, buf, count, datatype, request, ierror);
+        return file_iwrite_at_with_gaps(fh, offset, buf, count, datatype, request, ierror);
     }
     pmpi_file_iwrite_at_(fh, offset, buf.start(), count, datatype, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn file_iwrite_at_with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_file_iwrite_at_(fh, offset, buf.start(), count, datatype, request, ierror);
+    }
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_file_iwrite_at_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_file_iwrite_at_(fh, offset, buf_copy.start(), count, datatype, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_File_iwrite_at_all(fh, offset, buf, count, datatype, request, ierror)
@@ -132,26 +135,27 @@ extern "C" fn pmpi_file_iwrite_at_all_(fh: In<Int>, offset: In<i64>, buf: Buffer
 /// MPI_File_iwrite_at_all(fh, offset, buf, count, datatype, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_iwrite_at_all_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_file_iwrite_at_all_(fh, offset, buf.start(), count, datatype, request, ierror);
-        }
-        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_file_iwrite_at_all_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_file_iwrite_at_all_(fh, offset, buf_copy.start(), count, datatype, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(buf.is_whole()) {
-        return with_gaps(fh, offset, buf, count, datatype, request, ierror);
+        return file_iwrite_at_all_with_gaps(fh, offset, buf, count, datatype, request, ierror);
     }
     pmpi_file_iwrite_at_all_(fh, offset, buf.start(), count, datatype, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn file_iwrite_at_all_with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_file_iwrite_at_all_(fh, offset, buf.start(), count, datatype, request, ierror);
+    }
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_file_iwrite_at_all_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_file_iwrite_at_all_(fh, offset, buf_copy.start(), count, datatype, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_File_read_at(fh, offset, buf, count, datatype, status, ierror)
@@ -163,24 +167,25 @@ extern "C" fn pmpi_file_read_at_(fh: In<Int>, offset: In<i64>, buf: Buffer, coun
 /// MPI_File_read_at(fh, offset, buf, count, datatype, status, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_read_at_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_file_read_at_(fh, offset, buf.start(), count, datatype, status, ierror);
-        }
-        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_file_read_at_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        pmpi_file_read_at_(fh, offset, buf_copy.start(), count, datatype, status, ierror);
-        buf_copy.copy_back();
-    }
     if !(buf.is_whole()) {
-        return with_gaps(fh, offset, buf, count, datatype, status, ierror);
+        return file_read_at_with_gaps(fh, offset, buf, count, datatype, status, ierror);
     }
     pmpi_file_read_at_(fh, offset, buf.start(), count, datatype, status, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn file_read_at_with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_file_read_at_(fh, offset, buf.start(), count, datatype, status, ierror);
+    }
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_file_read_at_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    pmpi_file_read_at_(fh, offset, buf_copy.start(), count, datatype, status, ierror);
+    buf_copy.copy_back();
 }
 
 /// MPI_File_read_at_all(fh, offset, buf, count, datatype, status, ierror)
@@ -192,24 +197,25 @@ extern "C" fn pmpi_file_read_at_all_(fh: In<Int>, offset: In<i64>, buf: Buffer, 
 /// MPI_File_read_at_all(fh, offset, buf, count, datatype, status, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_read_at_all_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_file_read_at_all_(fh, offset, buf.start(), count, datatype, status, ierror);
-        }
-        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_file_read_at_all_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        pmpi_file_read_at_all_(fh, offset, buf_copy.start(), count, datatype, status, ierror);
-        buf_copy.copy_back();
-    }
     if !(buf.is_whole()) {
-        return with_gaps(fh, offset, buf, count, datatype, status, ierror);
+        return file_read_at_all_with_gaps(fh, offset, buf, count, datatype, status, ierror);
     }
     pmpi_file_read_at_all_(fh, offset, buf.start(), count, datatype, status, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn file_read_at_all_with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_file_read_at_all_(fh, offset, buf.start(), count, datatype, status, ierror);
+    }
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_file_read_at_all_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    pmpi_file_read_at_all_(fh, offset, buf_copy.start(), count, datatype, status, ierror);
+    buf_copy.copy_back();
 }
 
 /// MPI_File_read_at_all_begin(fh, offset, buf, count, datatype, ierror)
@@ -221,22 +227,23 @@ extern "C" fn pmpi_file_read_at_all_begin_(fh: In<Int>, offset: In<i64>, buf: Bu
 /// MPI_File_read_at_all_begin(fh, offset, buf, count, datatype, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_read_at_all_begin_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_file_read_at_all_begin_(fh, offset, buf.start(), count, datatype, ierror);
-        }
-        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_file_read_at_all_begin_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
-        }
-        ierror.set(refuse_section());
-    }
     if !(buf.is_whole()) {
-        return with_gaps(fh, offset, buf, count, datatype, ierror);
+        return file_read_at_all_begin_with_gaps(fh, offset, buf, count, datatype, ierror);
     }
     pmpi_file_read_at_all_begin_(fh, offset, buf.start(), count, datatype, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn file_read_at_all_begin_with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_file_read_at_all_begin_(fh, offset, buf.start(), count, datatype, ierror);
+    }
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_file_read_at_all_begin_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
+    }
+    ierror.set(refuse_section());
 }
 
 /// MPI_File_read_at_all_end(fh, buf, status, ierror)
@@ -260,23 +267,24 @@ extern "C" fn pmpi_file_write_at_(fh: In<Int>, offset: In<i64>, buf: Buffer, cou
 /// MPI_File_write_at(fh, offset, buf, count, datatype, status, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_write_at_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_file_write_at_(fh, offset, buf.start(), count, datatype, status, ierror);
-        }
-        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_file_write_at_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        pmpi_file_write_at_(fh, offset, buf_copy.start(), count, datatype, status, ierror);
-    }
     if !(buf.is_whole()) {
-        return with_gaps(fh, offset, buf, count, datatype, status, ierror);
+        return file_write_at_with_gaps(fh, offset, buf, count, datatype, status, ierror);
     }
     pmpi_file_write_at_(fh, offset, buf.start(), count, datatype, status, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn file_write_at_with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_file_write_at_(fh, offset, buf.start(), count, datatype, status, ierror);
+    }
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_file_write_at_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    pmpi_file_write_at_(fh, offset, buf_copy.start(), count, datatype, status, ierror);
 }
 
 /// MPI_File_write_at_all(fh, offset, buf, count, datatype, status, ierror)
@@ -288,23 +296,24 @@ extern "C" fn pmpi_file_write_at_all_(fh: In<Int>, offset: In<i64>, buf: Buffer,
 /// MPI_File_write_at_all(fh, offset, buf, count, datatype, status, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_write_at_all_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_file_write_at_all_(fh, offset, buf.start(), count, datatype, status, ierror);
-        }
-        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_file_write_at_all_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        pmpi_file_write_at_all_(fh, offset, buf_copy.start(), count, datatype, status, ierror);
-    }
     if !(buf.is_whole()) {
-        return with_gaps(fh, offset, buf, count, datatype, status, ierror);
+        return file_write_at_all_with_gaps(fh, offset, buf, count, datatype, status, ierror);
     }
     pmpi_file_write_at_all_(fh, offset, buf.start(), count, datatype, status, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn file_write_at_all_with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_file_write_at_all_(fh, offset, buf.start(), count, datatype, status, ierror);
+    }
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_file_write_at_all_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    pmpi_file_write_at_all_(fh, offset, buf_copy.start(), count, datatype, status, ierror);
 }
 
 /// MPI_File_write_at_all_begin(fh, offset, buf, count, datatype, ierror)
@@ -316,22 +325,23 @@ extern "C" fn pmpi_file_write_at_all_begin_(fh: In<Int>, offset: In<i64>, buf: B
 /// MPI_File_write_at_all_begin(fh, offset, buf, count, datatype, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_write_at_all_begin_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_file_write_at_all_begin_(fh, offset, buf.start(), count, datatype, ierror);
-        }
-        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_file_write_at_all_begin_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
-        }
-        ierror.set(refuse_section());
-    }
     if !(buf.is_whole()) {
-        return with_gaps(fh, offset, buf, count, datatype, ierror);
+        return file_write_at_all_begin_with_gaps(fh, offset, buf, count, datatype, ierror);
     }
     pmpi_file_write_at_all_begin_(fh, offset, buf.start(), count, datatype, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn file_write_at_all_begin_with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_file_write_at_all_begin_(fh, offset, buf.start(), count, datatype, ierror);
+    }
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_file_write_at_all_begin_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
+    }
+    ierror.set(refuse_section());
 }
 
 /// MPI_File_write_at_all_end(fh, buf, status, ierror)
@@ -348,3 +358,39 @@ extern "C" fn pmpi_file_write_at_all_end_f08ts_(fh: In<Int>, buf: Section, statu
 
 plain_names! { file_iread_at file_iread_at_all file_iwrite_at file_iwrite_at_all file_read_at file_read_at_all file_read_at_all_begin file_read_at_all_end file_write_at file_write_at_all file_write_at_all_begin file_write_at_all_end }
 f08ts_names! { file_iread_at file_iread_at_all file_iwrite_at file_iwrite_at_all file_read_at file_read_at_all file_read_at_all_begin file_read_at_all_end file_write_at file_write_at_all file_write_at_all_begin file_write_at_all_end }
+routines! {
+    pmpi_file_iread_at_ = "MPI_File_iread_at(fh, offset, buf, count, datatype, request, ierror)"
+    pmpi_file_iread_at_f08ts_ = "MPI_File_iread_at(fh, offset, buf, count, datatype, request, ierror) of mpi_f08"
+    file_iread_at_with_gaps = "MPI_File_iread_at(fh, offset, buf, count, datatype, request, ierror) of mpi_f08"
+    pmpi_file_iread_at_all_ = "MPI_File_iread_at_all(fh, offset, buf, count, datatype, request, ierror)"
+    pmpi_file_iread_at_all_f08ts_ = "MPI_File_iread_at_all(fh, offset, buf, count, datatype, request, ierror) of mpi_f08"
+    file_iread_at_all_with_gaps = "MPI_File_iread_at_all(fh, offset, buf, count, datatype, request, ierror) of mpi_f08"
+    pmpi_file_iwrite_at_ = "MPI_File_iwrite_at(fh, offset, buf, count, datatype, request, ierror)"
+    pmpi_file_iwrite_at_f08ts_ = "MPI_File_iwrite_at(fh, offset, buf, count, datatype, request, ierror) of mpi_f08"
+    file_iwrite_at_with_gaps = "MPI_File_iwrite_at(fh, offset, buf, count, datatype, request, ierror) of mpi_f08"
+    pmpi_file_iwrite_at_all_ = "MPI_File_iwrite_at_all(fh, offset, buf, count, datatype, request, ierror)"
+    pmpi_file_iwrite_at_all_f08ts_ = "MPI_File_iwrite_at_all(fh, offset, buf, count, datatype, request, ierror) of mpi_f08"
+    file_iwrite_at_all_with_gaps = "MPI_File_iwrite_at_all(fh, offset, buf, count, datatype, request, ierror) of mpi_f08"
+    pmpi_file_read_at_ = "MPI_File_read_at(fh, offset, buf, count, datatype, status, ierror)"
+    pmpi_file_read_at_f08ts_ = "MPI_File_read_at(fh, offset, buf, count, datatype, status, ierror) of mpi_f08"
+    file_read_at_with_gaps = "MPI_File_read_at(fh, offset, buf, count, datatype, status, ierror) of mpi_f08"
+    pmpi_file_read_at_all_ = "MPI_File_read_at_all(fh, offset, buf, count, datatype, status, ierror)"
+    pmpi_file_read_at_all_f08ts_ = "MPI_File_read_at_all(fh, offset, buf, count, datatype, status, ierror) of mpi_f08"
+    file_read_at_all_with_gaps = "MPI_File_read_at_all(fh, offset, buf, count, datatype, status, ierror) of mpi_f08"
+    pmpi_file_read_at_all_begin_ = "MPI_File_read_at_all_begin(fh, offset, buf, count, datatype, ierror)"
+    pmpi_file_read_at_all_begin_f08ts_ = "MPI_File_read_at_all_begin(fh, offset, buf, count, datatype, ierror) of mpi_f08"
+    file_read_at_all_begin_with_gaps = "MPI_File_read_at_all_begin(fh, offset, buf, count, datatype, ierror) of mpi_f08"
+    pmpi_file_read_at_all_end_ = "MPI_File_read_at_all_end(fh, buf, status, ierror)"
+    pmpi_file_read_at_all_end_f08ts_ = "MPI_File_read_at_all_end(fh, buf, status, ierror) of mpi_f08"
+    pmpi_file_write_at_ = "MPI_File_write_at(fh, offset, buf, count, datatype, status, ierror)"
+    pmpi_file_write_at_f08ts_ = "MPI_File_write_at(fh, offset, buf, count, datatype, status, ierror) of mpi_f08"
+    file_write_at_with_gaps = "MPI_File_write_at(fh, offset, buf, count, datatype, status, ierror) of mpi_f08"
+    pmpi_file_write_at_all_ = "MPI_File_write_at_all(fh, offset, buf, count, datatype, status, ierror)"
+    pmpi_file_write_at_all_f08ts_ = "MPI_File_write_at_all(fh, offset, buf, count, datatype, status, ierror) of mpi_f08"
+    file_write_at_all_with_gaps = "MPI_File_write_at_all(fh, offset, buf, count, datatype, status, ierror) of mpi_f08"
+    pmpi_file_write_at_all_begin_ = "MPI_File_write_at_all_begin(fh, offset, buf, count, datatype, ierror)"
+    pmpi_file_write_at_all_begin_f08ts_ = "MPI_File_write_at_all_begin(fh, offset, buf, count, datatype, ierror) of mpi_f08"
+    file_write_at_all_begin_with_gaps = "MPI_File_write_at_all_begin(fh, offset, buf, count, datatype, ierror) of mpi_f08"
+    pmpi_file_write_at_all_end_ = "MPI_File_write_at_all_end(fh, buf, status, ierror)"
+    pmpi_file_write_at_all_end_f08ts_ = "MPI_File_write_at_all_end(fh, buf, status, ierror) of mpi_f08"
+}

@@ -28,26 +28,27 @@ extern "C" fn pmpi_file_iread_at_c_(fh: In<Int>, offset: In<i64>, buf: Buffer, c
 /// MPI_File_iread_at_c(fh, offset, buf, count, datatype, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_iread_at_c_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_file_iread_at_c_(fh, offset, buf.start(), count, datatype, request, ierror);
-        }
-        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_file_iread_at_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_file_iread_at_c_(fh, offset, buf_copy.start(), count, datatype, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(buf.is_whole()) {
-        return with_gaps(fh, offset, buf, count, datatype, request, ierror);
+        return file_iread_at_c_with_gaps(fh, offset, buf, count, datatype, request, ierror);
     }
     pmpi_file_iread_at_c_(fh, offset, buf.start(), count, datatype, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn file_iread_at_c_with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_file_iread_at_c_(fh, offset, buf.start(), count, datatype, request, ierror);
+    }
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_file_iread_at_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_file_iread_at_c_(fh, offset, buf_copy.start(), count, datatype, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_File_iread_at_all_c(fh, offset, buf, count, datatype, request, ierror)
@@ -62,26 +63,27 @@ extern "C" fn pmpi_file_iread_at_all_c_(fh: In<Int>, offset: In<i64>, buf: Buffe
 /// MPI_File_iread_at_all_c(fh, offset, buf, count, datatype, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_iread_at_all_c_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_file_iread_at_all_c_(fh, offset, buf.start(), count, datatype, request, ierror);
-        }
-        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_file_iread_at_all_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_file_iread_at_all_c_(fh, offset, buf_copy.start(), count, datatype, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(buf.is_whole()) {
-        return with_gaps(fh, offset, buf, count, datatype, request, ierror);
+        return file_iread_at_all_c_with_gaps(fh, offset, buf, count, datatype, request, ierror);
     }
     pmpi_file_iread_at_all_c_(fh, offset, buf.start(), count, datatype, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn file_iread_at_all_c_with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_file_iread_at_all_c_(fh, offset, buf.start(), count, datatype, request, ierror);
+    }
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_file_iread_at_all_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_file_iread_at_all_c_(fh, offset, buf_copy.start(), count, datatype, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_File_iwrite_at_c(fh, offset, buf, count, datatype, request, ierror)
@@ -96,26 +98,27 @@ extern "C" fn pmpi_file_iwrite_at_c_(fh: In<Int>, offset: In<i64>, buf: Buffer, 
 /// MPI_File_iwrite_at_c(fh, offset, buf, count, datatype, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_iwrite_at_c_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_file_iwrite_at_c_(fh, offset, buf.start(), count, datatype, request, ierror);
-        }
-        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_file_iwrite_at_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_file_iwrite_at_c_(fh, offset, buf_copy.start(), count, datatype, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(buf.is_whole()) {
-        return with_gaps(fh, offset, buf, count, datatype, request, ierror);
+        return file_iwrite_at_c_with_gaps(fh, offset, buf, count, datatype, request, ierror);
     }
     pmpi_file_iwrite_at_c_(fh, offset, buf.start(), count, datatype, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn file_iwrite_at_c_with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_file_iwrite_at_c_(fh, offset, buf.start(), count, datatype, request, ierror);
+    }
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_file_iwrite_at_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_file_iwrite_at_c_(fh, offset, buf_copy.start(), count, datatype, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_File_iwrite_at_all_c(fh, offset, buf, count, datatype, request, ierror)
@@ -130,26 +133,27 @@ extern "C" fn pmpi_file_iwrite_at_all_c_(fh: In<Int>, offset: In<i64>, buf: Buff
 /// MPI_File_iwrite_at_all_c(fh, offset, buf, count, datatype, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_iwrite_at_all_c_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_file_iwrite_at_all_c_(fh, offset, buf.start(), count, datatype, request, ierror);
-        }
-        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_file_iwrite_at_all_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_file_iwrite_at_all_c_(fh, offset, buf_copy.start(), count, datatype, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(buf.is_whole()) {
-        return with_gaps(fh, offset, buf, count, datatype, request, ierror);
+        return file_iwrite_at_all_c_with_gaps(fh, offset, buf, count, datatype, request, ierror);
     }
     pmpi_file_iwrite_at_all_c_(fh, offset, buf.start(), count, datatype, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn file_iwrite_at_all_c_with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_file_iwrite_at_all_c_(fh, offset, buf.start(), count, datatype, request, ierror);
+    }
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_file_iwrite_at_all_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_file_iwrite_at_all_c_(fh, offset, buf_copy.start(), count, datatype, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_File_read_at_c(fh, offset, buf, count, datatype, status, ierror)
@@ -161,24 +165,25 @@ extern "C" fn pmpi_file_read_at_c_(fh: In<Int>, offset: In<i64>, buf: Buffer, co
 /// MPI_File_read_at_c(fh, offset, buf, count, datatype, status, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_read_at_c_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_file_read_at_c_(fh, offset, buf.start(), count, datatype, status, ierror);
-        }
-        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_file_read_at_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        pmpi_file_read_at_c_(fh, offset, buf_copy.start(), count, datatype, status, ierror);
-        buf_copy.copy_back();
-    }
     if !(buf.is_whole()) {
-        return with_gaps(fh, offset, buf, count, datatype, status, ierror);
+        return file_read_at_c_with_gaps(fh, offset, buf, count, datatype, status, ierror);
     }
     pmpi_file_read_at_c_(fh, offset, buf.start(), count, datatype, status, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn file_read_at_c_with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_file_read_at_c_(fh, offset, buf.start(), count, datatype, status, ierror);
+    }
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_file_read_at_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    pmpi_file_read_at_c_(fh, offset, buf_copy.start(), count, datatype, status, ierror);
+    buf_copy.copy_back();
 }
 
 /// MPI_File_read_at_all_c(fh, offset, buf, count, datatype, status, ierror)
@@ -190,24 +195,25 @@ extern "C" fn pmpi_file_read_at_all_c_(fh: In<Int>, offset: In<i64>, buf: Buffer
 /// MPI_File_read_at_all_c(fh, offset, buf, count, datatype, status, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_read_at_all_c_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_file_read_at_all_c_(fh, offset, buf.start(), count, datatype, status, ierror);
-        }
-        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_file_read_at_all_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        pmpi_file_read_at_all_c_(fh, offset, buf_copy.start(), count, datatype, status, ierror);
-        buf_copy.copy_back();
-    }
     if !(buf.is_whole()) {
-        return with_gaps(fh, offset, buf, count, datatype, status, ierror);
+        return file_read_at_all_c_with_gaps(fh, offset, buf, count, datatype, status, ierror);
     }
     pmpi_file_read_at_all_c_(fh, offset, buf.start(), count, datatype, status, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn file_read_at_all_c_with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_file_read_at_all_c_(fh, offset, buf.start(), count, datatype, status, ierror);
+    }
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_file_read_at_all_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    pmpi_file_read_at_all_c_(fh, offset, buf_copy.start(), count, datatype, status, ierror);
+    buf_copy.copy_back();
 }
 
 /// MPI_File_read_at_all_begin_c(fh, offset, buf, count, datatype, ierror)
@@ -219,22 +225,23 @@ extern "C" fn pmpi_file_read_at_all_begin_c_(fh: In<Int>, offset: In<i64>, buf: 
 /// MPI_File_read_at_all_begin_c(fh, offset, buf, count, datatype, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_read_at_all_begin_c_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_file_read_at_all_begin_c_(fh, offset, buf.start(), count, datatype, ierror);
-        }
-        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_file_read_at_all_begin_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
-        }
-        ierror.set(refuse_section());
-    }
     if !(buf.is_whole()) {
-        return with_gaps(fh, offset, buf, count, datatype, ierror);
+        return file_read_at_all_begin_c_with_gaps(fh, offset, buf, count, datatype, ierror);
     }
     pmpi_file_read_at_all_begin_c_(fh, offset, buf.start(), count, datatype, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn file_read_at_all_begin_c_with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_file_read_at_all_begin_c_(fh, offset, buf.start(), count, datatype, ierror);
+    }
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_file_read_at_all_begin_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
+    }
+    ierror.set(refuse_section());
 }
 
 /// MPI_File_write_at_c(fh, offset, buf, count, datatype, status, ierror)
@@ -246,23 +253,24 @@ extern "C" fn pmpi_file_write_at_c_(fh: In<Int>, offset: In<i64>, buf: Buffer, c
 /// MPI_File_write_at_c(fh, offset, buf, count, datatype, status, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_write_at_c_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_file_write_at_c_(fh, offset, buf.start(), count, datatype, status, ierror);
-        }
-        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_file_write_at_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        pmpi_file_write_at_c_(fh, offset, buf_copy.start(), count, datatype, status, ierror);
-    }
     if !(buf.is_whole()) {
-        return with_gaps(fh, offset, buf, count, datatype, status, ierror);
+        return file_write_at_c_with_gaps(fh, offset, buf, count, datatype, status, ierror);
     }
     pmpi_file_write_at_c_(fh, offset, buf.start(), count, datatype, status, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn file_write_at_c_with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_file_write_at_c_(fh, offset, buf.start(), count, datatype, status, ierror);
+    }
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_file_write_at_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    pmpi_file_write_at_c_(fh, offset, buf_copy.start(), count, datatype, status, ierror);
 }
 
 /// MPI_File_write_at_all_c(fh, offset, buf, count, datatype, status, ierror)
@@ -274,23 +282,24 @@ extern "C" fn pmpi_file_write_at_all_c_(fh: In<Int>, offset: In<i64>, buf: Buffe
 /// MPI_File_write_at_all_c(fh, offset, buf, count, datatype, status, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_write_at_all_c_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_file_write_at_all_c_(fh, offset, buf.start(), count, datatype, status, ierror);
-        }
-        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_file_write_at_all_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        pmpi_file_write_at_all_c_(fh, offset, buf_copy.start(), count, datatype, status, ierror);
-    }
     if !(buf.is_whole()) {
-        return with_gaps(fh, offset, buf, count, datatype, status, ierror);
+        return file_write_at_all_c_with_gaps(fh, offset, buf, count, datatype, status, ierror);
     }
     pmpi_file_write_at_all_c_(fh, offset, buf.start(), count, datatype, status, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn file_write_at_all_c_with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_file_write_at_all_c_(fh, offset, buf.start(), count, datatype, status, ierror);
+    }
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_file_write_at_all_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    pmpi_file_write_at_all_c_(fh, offset, buf_copy.start(), count, datatype, status, ierror);
 }
 
 /// MPI_File_write_at_all_begin_c(fh, offset, buf, count, datatype, ierror)
@@ -302,22 +311,55 @@ extern "C" fn pmpi_file_write_at_all_begin_c_(fh: In<Int>, offset: In<i64>, buf:
 /// MPI_File_write_at_all_begin_c(fh, offset, buf, count, datatype, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_write_at_all_begin_c_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_file_write_at_all_begin_c_(fh, offset, buf.start(), count, datatype, ierror);
-        }
-        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_file_write_at_all_begin_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
-        }
-        ierror.set(refuse_section());
-    }
     if !(buf.is_whole()) {
-        return with_gaps(fh, offset, buf, count, datatype, ierror);
+        return file_write_at_all_begin_c_with_gaps(fh, offset, buf, count, datatype, ierror);
     }
     pmpi_file_write_at_all_begin_c_(fh, offset, buf.start(), count, datatype, ierror);
 }
 
+#[cold]
+#[inline(never)]
+extern "C" fn file_write_at_all_begin_c_with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_file_write_at_all_begin_c_(fh, offset, buf.start(), count, datatype, ierror);
+    }
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_file_write_at_all_begin_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
+    }
+    ierror.set(refuse_section());
+}
+
 f08ts_names! { file_iread_at_c file_iread_at_all_c file_iwrite_at_c file_iwrite_at_all_c file_read_at_c file_read_at_all_c file_read_at_all_begin_c file_write_at_c file_write_at_all_c file_write_at_all_begin_c }
+routines! {
+    pmpi_file_iread_at_c_ = "MPI_File_iread_at_c(fh, offset, buf, count, datatype, request, ierror)"
+    pmpi_file_iread_at_c_f08ts_ = "MPI_File_iread_at_c(fh, offset, buf, count, datatype, request, ierror) of mpi_f08"
+    file_iread_at_c_with_gaps = "MPI_File_iread_at_c(fh, offset, buf, count, datatype, request, ierror) of mpi_f08"
+    pmpi_file_iread_at_all_c_ = "MPI_File_iread_at_all_c(fh, offset, buf, count, datatype, request, ierror)"
+    pmpi_file_iread_at_all_c_f08ts_ = "MPI_File_iread_at_all_c(fh, offset, buf, count, datatype, request, ierror) of mpi_f08"
+    file_iread_at_all_c_with_gaps = "MPI_File_iread_at_all_c(fh, offset, buf, count, datatype, request, ierror) of mpi_f08"
+    pmpi_file_iwrite_at_c_ = "MPI_File_iwrite_at_c(fh, offset, buf, count, datatype, request, ierror)"
+    pmpi_file_iwrite_at_c_f08ts_ = "MPI_File_iwrite_at_c(fh, offset, buf, count, datatype, request, ierror) of mpi_f08"
+    file_iwrite_at_c_with_gaps = "MPI_File_iwrite_at_c(fh, offset, buf, count, datatype, request, ierror) of mpi_f08"
+    pmpi_file_iwrite_at_all_c_ = "MPI_File_iwrite_at_all_c(fh, offset, buf, count, datatype, request, ierror)"
+    pmpi_file_iwrite_at_all_c_f08ts_ = "MPI_File_iwrite_at_all_c(fh, offset, buf, count, datatype, request, ierror) of mpi_f08"
+    file_iwrite_at_all_c_with_gaps = "MPI_File_iwrite_at_all_c(fh, offset, buf, count, datatype, request, ierror) of mpi_f08"
+    pmpi_file_read_at_c_ = "MPI_File_read_at_c(fh, offset, buf, count, datatype, status, ierror)"
+    pmpi_file_read_at_c_f08ts_ = "MPI_File_read_at_c(fh, offset, buf, count, datatype, status, ierror) of mpi_f08"
+    file_read_at_c_with_gaps = "MPI_File_read_at_c(fh, offset, buf, count, datatype, status, ierror) of mpi_f08"
+    pmpi_file_read_at_all_c_ = "MPI_File_read_at_all_c(fh, offset, buf, count, datatype, status, ierror)"
+    pmpi_file_read_at_all_c_f08ts_ = "MPI_File_read_at_all_c(fh, offset, buf, count, datatype, status, ierror) of mpi_f08"
+    file_read_at_all_c_with_gaps = "MPI_File_read_at_all_c(fh, offset, buf, count, datatype, status, ierror) of mpi_f08"
+    pmpi_file_read_at_all_begin_c_ = "MPI_File_read_at_all_begin_c(fh, offset, buf, count, datatype, ierror)"
+    pmpi_file_read_at_all_begin_c_f08ts_ = "MPI_File_read_at_all_begin_c(fh, offset, buf, count, datatype, ierror) of mpi_f08"
+    file_read_at_all_begin_c_with_gaps = "MPI_File_read_at_all_begin_c(fh, offset, buf, count, datatype, ierror) of mpi_f08"
+    pmpi_file_write_at_c_ = "MPI_File_write_at_c(fh, offset, buf, count, datatype, status, ierror)"
+    pmpi_file_write_at_c_f08ts_ = "MPI_File_write_at_c(fh, offset, buf, count, datatype, status, ierror) of mpi_f08"
+    file_write_at_c_with_gaps = "MPI_File_write_at_c(fh, offset, buf, count, datatype, status, ierror) of mpi_f08"
+    pmpi_file_write_at_all_c_ = "MPI_File_write_at_all_c(fh, offset, buf, count, datatype, status, ierror)"
+    pmpi_file_write_at_all_c_f08ts_ = "MPI_File_write_at_all_c(fh, offset, buf, count, datatype, status, ierror) of mpi_f08"
+    file_write_at_all_c_with_gaps = "MPI_File_write_at_all_c(fh, offset, buf, count, datatype, status, ierror) of mpi_f08"
+    pmpi_file_write_at_all_begin_c_ = "MPI_File_write_at_all_begin_c(fh, offset, buf, count, datatype, ierror)"
+    pmpi_file_write_at_all_begin_c_f08ts_ = "MPI_File_write_at_all_begin_c(fh, offset, buf, count, datatype, ierror) of mpi_f08"
+    file_write_at_all_begin_c_with_gaps = "MPI_File_write_at_all_begin_c(fh, offset, buf, count, datatype, ierror) of mpi_f08"
+}

@@ -36,26 +36,27 @@ extern "C" fn pmpi_file_iread_shared_(fh: In<Int>, buf: Buffer, count: In<Int>, 
 /// MPI_File_iread_shared(fh, buf, count, datatype, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_iread_shared_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_file_iread_shared_(fh, buf.start(), count, datatype, request, ierror);
-        }
-        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_file_iread_shared_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_file_iread_shared_(fh, buf_copy.start(), count, datatype, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(buf.is_whole()) {
-        return with_gaps(fh, buf, count, datatype, request, ierror);
+        return file_iread_shared_with_gaps(fh, buf, count, datatype, request, ierror);
     }
     pmpi_file_iread_shared_(fh, buf.start(), count, datatype, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn file_iread_shared_with_gaps(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_file_iread_shared_(fh, buf.start(), count, datatype, request, ierror);
+    }
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_file_iread_shared_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_file_iread_shared_(fh, buf_copy.start(), count, datatype, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_File_iwrite_shared(fh, buf, count, datatype, request, ierror)
@@ -70,26 +71,27 @@ extern "C" fn pmpi_file_iwrite_shared_(fh: In<Int>, buf: Buffer, count: In<Int>,
 /// MPI_File_iwrite_shared(fh, buf, count, datatype, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_iwrite_shared_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_file_iwrite_shared_(fh, buf.start(), count, datatype, request, ierror);
-        }
-        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_file_iwrite_shared_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_file_iwrite_shared_(fh, buf_copy.start(), count, datatype, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(buf.is_whole()) {
-        return with_gaps(fh, buf, count, datatype, request, ierror);
+        return file_iwrite_shared_with_gaps(fh, buf, count, datatype, request, ierror);
     }
     pmpi_file_iwrite_shared_(fh, buf.start(), count, datatype, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn file_iwrite_shared_with_gaps(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_file_iwrite_shared_(fh, buf.start(), count, datatype, request, ierror);
+    }
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_file_iwrite_shared_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_file_iwrite_shared_(fh, buf_copy.start(), count, datatype, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_File_read_ordered(fh, buf, count, datatype, status, ierror)
@@ -101,24 +103,25 @@ extern "C" fn pmpi_file_read_ordered_(fh: In<Int>, buf: Buffer, count: In<Int>, 
 /// MPI_File_read_ordered(fh, buf, count, datatype, status, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_read_ordered_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_file_read_ordered_(fh, buf.start(), count, datatype, status, ierror);
-        }
-        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_file_read_ordered_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        pmpi_file_read_ordered_(fh, buf_copy.start(), count, datatype, status, ierror);
-        buf_copy.copy_back();
-    }
     if !(buf.is_whole()) {
-        return with_gaps(fh, buf, count, datatype, status, ierror);
+        return file_read_ordered_with_gaps(fh, buf, count, datatype, status, ierror);
     }
     pmpi_file_read_ordered_(fh, buf.start(), count, datatype, status, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn file_read_ordered_with_gaps(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_file_read_ordered_(fh, buf.start(), count, datatype, status, ierror);
+    }
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_file_read_ordered_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    pmpi_file_read_ordered_(fh, buf_copy.start(), count, datatype, status, ierror);
+    buf_copy.copy_back();
 }
 
 /// MPI_File_read_ordered_begin(fh, buf, count, datatype, ierror)
@@ -130,22 +133,23 @@ extern "C" fn pmpi_file_read_ordered_begin_(fh: In<Int>, buf: Buffer, count: In<
 /// MPI_File_read_ordered_begin(fh, buf, count, datatype, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_read_ordered_begin_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_file_read_ordered_begin_(fh, buf.start(), count, datatype, ierror);
-        }
-        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_file_read_ordered_begin_(fh, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
-        }
-        ierror.set(refuse_section());
-    }
     if !(buf.is_whole()) {
-        return with_gaps(fh, buf, count, datatype, ierror);
+        return file_read_ordered_begin_with_gaps(fh, buf, count, datatype, ierror);
     }
     pmpi_file_read_ordered_begin_(fh, buf.start(), count, datatype, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn file_read_ordered_begin_with_gaps(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_file_read_ordered_begin_(fh, buf.start(), count, datatype, ierror);
+    }
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_file_read_ordered_begin_(fh, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
+    }
+    ierror.set(refuse_section());
 }
 
 /// MPI_File_read_ordered_end(fh, buf, status, ierror)
@@ -169,24 +173,25 @@ extern "C" fn pmpi_file_read_shared_(fh: In<Int>, buf: Buffer, count: In<Int>, d
 /// MPI_File_read_shared(fh, buf, count, datatype, status, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_read_shared_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_file_read_shared_(fh, buf.start(), count, datatype, status, ierror);
-        }
-        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_file_read_shared_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        pmpi_file_read_shared_(fh, buf_copy.start(), count, datatype, status, ierror);
-        buf_copy.copy_back();
-    }
     if !(buf.is_whole()) {
-        return with_gaps(fh, buf, count, datatype, status, ierror);
+        return file_read_shared_with_gaps(fh, buf, count, datatype, status, ierror);
     }
     pmpi_file_read_shared_(fh, buf.start(), count, datatype, status, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn file_read_shared_with_gaps(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_file_read_shared_(fh, buf.start(), count, datatype, status, ierror);
+    }
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_file_read_shared_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    pmpi_file_read_shared_(fh, buf_copy.start(), count, datatype, status, ierror);
+    buf_copy.copy_back();
 }
 
 /// MPI_File_seek_shared(fh, offset, whence, ierror)
@@ -204,23 +209,24 @@ extern "C" fn pmpi_file_write_ordered_(fh: In<Int>, buf: Buffer, count: In<Int>,
 /// MPI_File_write_ordered(fh, buf, count, datatype, status, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_write_ordered_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_file_write_ordered_(fh, buf.start(), count, datatype, status, ierror);
-        }
-        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_file_write_ordered_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        pmpi_file_write_ordered_(fh, buf_copy.start(), count, datatype, status, ierror);
-    }
     if !(buf.is_whole()) {
-        return with_gaps(fh, buf, count, datatype, status, ierror);
+        return file_write_ordered_with_gaps(fh, buf, count, datatype, status, ierror);
     }
     pmpi_file_write_ordered_(fh, buf.start(), count, datatype, status, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn file_write_ordered_with_gaps(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_file_write_ordered_(fh, buf.start(), count, datatype, status, ierror);
+    }
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_file_write_ordered_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    pmpi_file_write_ordered_(fh, buf_copy.start(), count, datatype, status, ierror);
 }
 
 /// MPI_File_write_ordered_begin(fh, buf, count, datatype, ierror)
@@ -232,22 +238,23 @@ extern "C" fn pmpi_file_write_ordered_begin_(fh: In<Int>, buf: Buffer, count: In
 /// MPI_File_write_ordered_begin(fh, buf, count, datatype, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_write_ordered_begin_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_file_write_ordered_begin_(fh, buf.start(), count, datatype, ierror);
-        }
-        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_file_write_ordered_begin_(fh, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
-        }
-        ierror.set(refuse_section());
-    }
     if !(buf.is_whole()) {
-        return with_gaps(fh, buf, count, datatype, ierror);
+        return file_write_ordered_begin_with_gaps(fh, buf, count, datatype, ierror);
     }
     pmpi_file_write_ordered_begin_(fh, buf.start(), count, datatype, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn file_write_ordered_begin_with_gaps(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_file_write_ordered_begin_(fh, buf.start(), count, datatype, ierror);
+    }
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_file_write_ordered_begin_(fh, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
+    }
+    ierror.set(refuse_section());
 }
 
 /// MPI_File_write_ordered_end(fh, buf, status, ierror)
@@ -271,25 +278,58 @@ extern "C" fn pmpi_file_write_shared_(fh: In<Int>, buf: Buffer, count: In<Int>, 
 /// MPI_File_write_shared(fh, buf, count, datatype, status, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_write_shared_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_file_write_shared_(fh, buf.start(), count, datatype, status, ierror);
-        }
-        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_file_write_shared_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        pmpi_file_write_shared_(fh, buf_copy.start(), count, datatype, status, ierror);
-    }
     if !(buf.is_whole()) {
-        return with_gaps(fh, buf, count, datatype, status, ierror);
+        return file_write_shared_with_gaps(fh, buf, count, datatype, status, ierror);
     }
     pmpi_file_write_shared_(fh, buf.start(), count, datatype, status, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn file_write_shared_with_gaps(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_file_write_shared_(fh, buf.start(), count, datatype, status, ierror);
+    }
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_file_write_shared_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    pmpi_file_write_shared_(fh, buf_copy.start(), count, datatype, status, ierror);
 }
 
 plain_names! { file_get_position_shared file_iread_shared file_iwrite_shared file_read_ordered file_read_ordered_begin file_read_ordered_end file_read_shared file_seek_shared file_write_ordered file_write_ordered_begin file_write_ordered_end file_write_shared }
 f08_names! { file_get_position_shared file_seek_shared }
 f08ts_names! { file_iread_shared file_iwrite_shared file_read_ordered file_read_ordered_begin file_read_ordered_end file_read_shared file_write_ordered file_write_ordered_begin file_write_ordered_end file_write_shared }
+routines! {
+    pmpi_file_get_position_shared_ = "MPI_File_get_position_shared(fh, offset, ierror)"
+    pmpi_file_iread_shared_ = "MPI_File_iread_shared(fh, buf, count, datatype, request, ierror)"
+    pmpi_file_iread_shared_f08ts_ = "MPI_File_iread_shared(fh, buf, count, datatype, request, ierror) of mpi_f08"
+    file_iread_shared_with_gaps = "MPI_File_iread_shared(fh, buf, count, datatype, request, ierror) of mpi_f08"
+    pmpi_file_iwrite_shared_ = "MPI_File_iwrite_shared(fh, buf, count, datatype, request, ierror)"
+    pmpi_file_iwrite_shared_f08ts_ = "MPI_File_iwrite_shared(fh, buf, count, datatype, request, ierror) of mpi_f08"
+    file_iwrite_shared_with_gaps = "MPI_File_iwrite_shared(fh, buf, count, datatype, request, ierror) of mpi_f08"
+    pmpi_file_read_ordered_ = "MPI_File_read_ordered(fh, buf, count, datatype, status, ierror)"
+    pmpi_file_read_ordered_f08ts_ = "MPI_File_read_ordered(fh, buf, count, datatype, status, ierror) of mpi_f08"
+    file_read_ordered_with_gaps = "MPI_File_read_ordered(fh, buf, count, datatype, status, ierror) of mpi_f08"
+    pmpi_file_read_ordered_begin_ = "MPI_File_read_ordered_begin(fh, buf, count, datatype, ierror)"
+    pmpi_file_read_ordered_begin_f08ts_ = "MPI_File_read_ordered_begin(fh, buf, count, datatype, ierror) of mpi_f08"
+    file_read_ordered_begin_with_gaps = "MPI_File_read_ordered_begin(fh, buf, count, datatype, ierror) of mpi_f08"
+    pmpi_file_read_ordered_end_ = "MPI_File_read_ordered_end(fh, buf, status, ierror)"
+    pmpi_file_read_ordered_end_f08ts_ = "MPI_File_read_ordered_end(fh, buf, status, ierror) of mpi_f08"
+    pmpi_file_read_shared_ = "MPI_File_read_shared(fh, buf, count, datatype, status, ierror)"
+    pmpi_file_read_shared_f08ts_ = "MPI_File_read_shared(fh, buf, count, datatype, status, ierror) of mpi_f08"
+    file_read_shared_with_gaps = "MPI_File_read_shared(fh, buf, count, datatype, status, ierror) of mpi_f08"
+    pmpi_file_seek_shared_ = "MPI_File_seek_shared(fh, offset, whence, ierror)"
+    pmpi_file_write_ordered_ = "MPI_File_write_ordered(fh, buf, count, datatype, status, ierror)"
+    pmpi_file_write_ordered_f08ts_ = "MPI_File_write_ordered(fh, buf, count, datatype, status, ierror) of mpi_f08"
+    file_write_ordered_with_gaps = "MPI_File_write_ordered(fh, buf, count, datatype, status, ierror) of mpi_f08"
+    pmpi_file_write_ordered_begin_ = "MPI_File_write_ordered_begin(fh, buf, count, datatype, ierror)"
+    pmpi_file_write_ordered_begin_f08ts_ = "MPI_File_write_ordered_begin(fh, buf, count, datatype, ierror) of mpi_f08"
+    file_write_ordered_begin_with_gaps = "MPI_File_write_ordered_begin(fh, buf, count, datatype, ierror) of mpi_f08"
+    pmpi_file_write_ordered_end_ = "MPI_File_write_ordered_end(fh, buf, status, ierror)"
+    pmpi_file_write_ordered_end_f08ts_ = "MPI_File_write_ordered_end(fh, buf, status, ierror) of mpi_f08"
+    pmpi_file_write_shared_ = "MPI_File_write_shared(fh, buf, count, datatype, status, ierror)"
+    pmpi_file_write_shared_f08ts_ = "MPI_File_write_shared(fh, buf, count, datatype, status, ierror) of mpi_f08"
+    file_write_shared_with_gaps = "MPI_File_write_shared(fh, buf, count, datatype, status, ierror) of mpi_f08"
+}

@@ -26,26 +26,27 @@ extern "C" fn pmpi_file_iread_shared_c_(fh: In<Int>, buf: Buffer, count: In<i64>
 /// MPI_File_iread_shared_c(fh, buf, count, datatype, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_iread_shared_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_file_iread_shared_c_(fh, buf.start(), count, datatype, request, ierror);
-        }
-        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_file_iread_shared_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_file_iread_shared_c_(fh, buf_copy.start(), count, datatype, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(buf.is_whole()) {
-        return with_gaps(fh, buf, count, datatype, request, ierror);
+        return file_iread_shared_c_with_gaps(fh, buf, count, datatype, request, ierror);
     }
     pmpi_file_iread_shared_c_(fh, buf.start(), count, datatype, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn file_iread_shared_c_with_gaps(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_file_iread_shared_c_(fh, buf.start(), count, datatype, request, ierror);
+    }
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_file_iread_shared_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_file_iread_shared_c_(fh, buf_copy.start(), count, datatype, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_File_iwrite_shared_c(fh, buf, count, datatype, request, ierror)
@@ -60,26 +61,27 @@ extern "C" fn pmpi_file_iwrite_shared_c_(fh: In<Int>, buf: Buffer, count: In<i64
 /// MPI_File_iwrite_shared_c(fh, buf, count, datatype, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_iwrite_shared_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_file_iwrite_shared_c_(fh, buf.start(), count, datatype, request, ierror);
-        }
-        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_file_iwrite_shared_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_file_iwrite_shared_c_(fh, buf_copy.start(), count, datatype, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(buf.is_whole()) {
-        return with_gaps(fh, buf, count, datatype, request, ierror);
+        return file_iwrite_shared_c_with_gaps(fh, buf, count, datatype, request, ierror);
     }
     pmpi_file_iwrite_shared_c_(fh, buf.start(), count, datatype, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn file_iwrite_shared_c_with_gaps(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_file_iwrite_shared_c_(fh, buf.start(), count, datatype, request, ierror);
+    }
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_file_iwrite_shared_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_file_iwrite_shared_c_(fh, buf_copy.start(), count, datatype, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_File_read_ordered_c(fh, buf, count, datatype, status, ierror)
@@ -91,24 +93,25 @@ extern "C" fn pmpi_file_read_ordered_c_(fh: In<Int>, buf: Buffer, count: In<i64>
 /// MPI_File_read_ordered_c(fh, buf, count, datatype, status, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_read_ordered_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_file_read_ordered_c_(fh, buf.start(), count, datatype, status, ierror);
-        }
-        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_file_read_ordered_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        pmpi_file_read_ordered_c_(fh, buf_copy.start(), count, datatype, status, ierror);
-        buf_copy.copy_back();
-    }
     if !(buf.is_whole()) {
-        return with_gaps(fh, buf, count, datatype, status, ierror);
+        return file_read_ordered_c_with_gaps(fh, buf, count, datatype, status, ierror);
     }
     pmpi_file_read_ordered_c_(fh, buf.start(), count, datatype, status, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn file_read_ordered_c_with_gaps(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_file_read_ordered_c_(fh, buf.start(), count, datatype, status, ierror);
+    }
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_file_read_ordered_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    pmpi_file_read_ordered_c_(fh, buf_copy.start(), count, datatype, status, ierror);
+    buf_copy.copy_back();
 }
 
 /// MPI_File_read_ordered_begin_c(fh, buf, count, datatype, ierror)
@@ -120,22 +123,23 @@ extern "C" fn pmpi_file_read_ordered_begin_c_(fh: In<Int>, buf: Buffer, count: I
 /// MPI_File_read_ordered_begin_c(fh, buf, count, datatype, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_read_ordered_begin_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_file_read_ordered_begin_c_(fh, buf.start(), count, datatype, ierror);
-        }
-        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_file_read_ordered_begin_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
-        }
-        ierror.set(refuse_section());
-    }
     if !(buf.is_whole()) {
-        return with_gaps(fh, buf, count, datatype, ierror);
+        return file_read_ordered_begin_c_with_gaps(fh, buf, count, datatype, ierror);
     }
     pmpi_file_read_ordered_begin_c_(fh, buf.start(), count, datatype, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn file_read_ordered_begin_c_with_gaps(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_file_read_ordered_begin_c_(fh, buf.start(), count, datatype, ierror);
+    }
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_file_read_ordered_begin_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
+    }
+    ierror.set(refuse_section());
 }
 
 /// MPI_File_read_shared_c(fh, buf, count, datatype, status, ierror)
@@ -147,24 +151,25 @@ extern "C" fn pmpi_file_read_shared_c_(fh: In<Int>, buf: Buffer, count: In<i64>,
 /// MPI_File_read_shared_c(fh, buf, count, datatype, status, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_read_shared_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_file_read_shared_c_(fh, buf.start(), count, datatype, status, ierror);
-        }
-        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_file_read_shared_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        pmpi_file_read_shared_c_(fh, buf_copy.start(), count, datatype, status, ierror);
-        buf_copy.copy_back();
-    }
     if !(buf.is_whole()) {
-        return with_gaps(fh, buf, count, datatype, status, ierror);
+        return file_read_shared_c_with_gaps(fh, buf, count, datatype, status, ierror);
     }
     pmpi_file_read_shared_c_(fh, buf.start(), count, datatype, status, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn file_read_shared_c_with_gaps(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_file_read_shared_c_(fh, buf.start(), count, datatype, status, ierror);
+    }
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_file_read_shared_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    pmpi_file_read_shared_c_(fh, buf_copy.start(), count, datatype, status, ierror);
+    buf_copy.copy_back();
 }
 
 /// MPI_File_write_ordered_c(fh, buf, count, datatype, status, ierror)
@@ -176,23 +181,24 @@ extern "C" fn pmpi_file_write_ordered_c_(fh: In<Int>, buf: Buffer, count: In<i64
 /// MPI_File_write_ordered_c(fh, buf, count, datatype, status, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_write_ordered_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_file_write_ordered_c_(fh, buf.start(), count, datatype, status, ierror);
-        }
-        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_file_write_ordered_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        pmpi_file_write_ordered_c_(fh, buf_copy.start(), count, datatype, status, ierror);
-    }
     if !(buf.is_whole()) {
-        return with_gaps(fh, buf, count, datatype, status, ierror);
+        return file_write_ordered_c_with_gaps(fh, buf, count, datatype, status, ierror);
     }
     pmpi_file_write_ordered_c_(fh, buf.start(), count, datatype, status, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn file_write_ordered_c_with_gaps(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_file_write_ordered_c_(fh, buf.start(), count, datatype, status, ierror);
+    }
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_file_write_ordered_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    pmpi_file_write_ordered_c_(fh, buf_copy.start(), count, datatype, status, ierror);
 }
 
 /// MPI_File_write_ordered_begin_c(fh, buf, count, datatype, ierror)
@@ -204,22 +210,23 @@ extern "C" fn pmpi_file_write_ordered_begin_c_(fh: In<Int>, buf: Buffer, count: 
 /// MPI_File_write_ordered_begin_c(fh, buf, count, datatype, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_write_ordered_begin_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_file_write_ordered_begin_c_(fh, buf.start(), count, datatype, ierror);
-        }
-        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_file_write_ordered_begin_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
-        }
-        ierror.set(refuse_section());
-    }
     if !(buf.is_whole()) {
-        return with_gaps(fh, buf, count, datatype, ierror);
+        return file_write_ordered_begin_c_with_gaps(fh, buf, count, datatype, ierror);
     }
     pmpi_file_write_ordered_begin_c_(fh, buf.start(), count, datatype, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn file_write_ordered_begin_c_with_gaps(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_file_write_ordered_begin_c_(fh, buf.start(), count, datatype, ierror);
+    }
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_file_write_ordered_begin_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
+    }
+    ierror.set(refuse_section());
 }
 
 /// MPI_File_write_shared_c(fh, buf, count, datatype, status, ierror)
@@ -231,23 +238,50 @@ extern "C" fn pmpi_file_write_shared_c_(fh: In<Int>, buf: Buffer, count: In<i64>
 /// MPI_File_write_shared_c(fh, buf, count, datatype, status, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_write_shared_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_file_write_shared_c_(fh, buf.start(), count, datatype, status, ierror);
-        }
-        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_file_write_shared_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        pmpi_file_write_shared_c_(fh, buf_copy.start(), count, datatype, status, ierror);
-    }
     if !(buf.is_whole()) {
-        return with_gaps(fh, buf, count, datatype, status, ierror);
+        return file_write_shared_c_with_gaps(fh, buf, count, datatype, status, ierror);
     }
     pmpi_file_write_shared_c_(fh, buf.start(), count, datatype, status, ierror);
 }
 
+#[cold]
+#[inline(never)]
+extern "C" fn file_write_shared_c_with_gaps(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_file_write_shared_c_(fh, buf.start(), count, datatype, status, ierror);
+    }
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_file_write_shared_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    pmpi_file_write_shared_c_(fh, buf_copy.start(), count, datatype, status, ierror);
+}
+
 f08ts_names! { file_iread_shared_c file_iwrite_shared_c file_read_ordered_c file_read_ordered_begin_c file_read_shared_c file_write_ordered_c file_write_ordered_begin_c file_write_shared_c }
+routines! {
+    pmpi_file_iread_shared_c_ = "MPI_File_iread_shared_c(fh, buf, count, datatype, request, ierror)"
+    pmpi_file_iread_shared_c_f08ts_ = "MPI_File_iread_shared_c(fh, buf, count, datatype, request, ierror) of mpi_f08"
+    file_iread_shared_c_with_gaps = "MPI_File_iread_shared_c(fh, buf, count, datatype, request, ierror) of mpi_f08"
+    pmpi_file_iwrite_shared_c_ = "MPI_File_iwrite_shared_c(fh, buf, count, datatype, request, ierror)"
+    pmpi_file_iwrite_shared_c_f08ts_ = "MPI_File_iwrite_shared_c(fh, buf, count, datatype, request, ierror) of mpi_f08"
+    file_iwrite_shared_c_with_gaps = "MPI_File_iwrite_shared_c(fh, buf, count, datatype, request, ierror) of mpi_f08"
+    pmpi_file_read_ordered_c_ = "MPI_File_read_ordered_c(fh, buf, count, datatype, status, ierror)"
+    pmpi_file_read_ordered_c_f08ts_ = "MPI_File_read_ordered_c(fh, buf, count, datatype, status, ierror) of mpi_f08"
+    file_read_ordered_c_with_gaps = "MPI_File_read_ordered_c(fh, buf, count, datatype, status, ierror) of mpi_f08"
+    pmpi_file_read_ordered_begin_c_ = "MPI_File_read_ordered_begin_c(fh, buf, count, datatype, ierror)"
+    pmpi_file_read_ordered_begin_c_f08ts_ = "MPI_File_read_ordered_begin_c(fh, buf, count, datatype, ierror) of mpi_f08"
+    file_read_ordered_begin_c_with_gaps = "MPI_File_read_ordered_begin_c(fh, buf, count, datatype, ierror) of mpi_f08"
+    pmpi_file_read_shared_c_ = "MPI_File_read_shared_c(fh, buf, count, datatype, status, ierror)"
+    pmpi_file_read_shared_c_f08ts_ = "MPI_File_read_shared_c(fh, buf, count, datatype, status, ierror) of mpi_f08"
+    file_read_shared_c_with_gaps = "MPI_File_read_shared_c(fh, buf, count, datatype, status, ierror) of mpi_f08"
+    pmpi_file_write_ordered_c_ = "MPI_File_write_ordered_c(fh, buf, count, datatype, status, ierror)"
+    pmpi_file_write_ordered_c_f08ts_ = "MPI_File_write_ordered_c(fh, buf, count, datatype, status, ierror) of mpi_f08"
+    file_write_ordered_c_with_gaps = "MPI_File_write_ordered_c(fh, buf, count, datatype, status, ierror) of mpi_f08"
+    pmpi_file_write_ordered_begin_c_ = "MPI_File_write_ordered_begin_c(fh, buf, count, datatype, ierror)"
+    pmpi_file_write_ordered_begin_c_f08ts_ = "MPI_File_write_ordered_begin_c(fh, buf, count, datatype, ierror) of mpi_f08"
+    file_write_ordered_begin_c_with_gaps = "MPI_File_write_ordered_begin_c(fh, buf, count, datatype, ierror) of mpi_f08"
+    pmpi_file_write_shared_c_ = "MPI_File_write_shared_c(fh, buf, count, datatype, status, ierror)"
+    pmpi_file_write_shared_c_f08ts_ = "MPI_File_write_shared_c(fh, buf, count, datatype, status, ierror) of mpi_f08"
+    file_write_shared_c_with_gaps = "MPI_File_write_shared_c(fh, buf, count, datatype, status, ierror) of mpi_f08"
+}

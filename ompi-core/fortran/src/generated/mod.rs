@@ -44,3 +44,6 @@ mod rma;
 mod rma_large;
 mod session;
 mod topo;
+
+/// The routines of each chapter.
+pub static ROUTINES: &[&[crate::routine::Routine]] = &[abi::ROUTINES, attr::ROUTINES, coll::ROUTINES, coll_large::ROUTINES, comm::ROUTINES, datatype::ROUTINES, datatype_large::ROUTINES, dynamic::ROUTINES, env::ROUTINES, errhandler::ROUTINES, grequest::ROUTINES, group::ROUTINES, info::ROUTINES, io::ROUTINES, io_large::ROUTINES, io_offset::ROUTINES, io_offset_large::ROUTINES, io_shared::ROUTINES, io_shared_large::ROUTINES, neighbor_coll::ROUTINES, neighbor_coll_large::ROUTINES, nonblocking_coll::ROUTINES, nonblocking_coll_large::ROUTINES, nonblocking_neighbor_coll::ROUTINES, nonblocking_neighbor_coll_large::ROUTINES, op::ROUTINES, op_large::ROUTINES, partitioned::ROUTINES, partitioned_large::ROUTINES, persistent_coll::ROUTINES, persistent_coll_large::ROUTINES, persistent_neighbor_coll::ROUTINES, persistent_neighbor_coll_large::ROUTINES, persistent_pt2pt::ROUTINES, persistent_pt2pt_large::ROUTINES, pt2pt::ROUTINES, pt2pt_buffer::ROUTINES, pt2pt_buffer_large::ROUTINES, pt2pt_large::ROUTINES, request::ROUTINES, rma::ROUTINES, rma_large::ROUTINES, session::ROUTINES, topo::ROUTINES];

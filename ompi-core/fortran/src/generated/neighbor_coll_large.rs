@@ -20,26 +20,27 @@ extern "C" fn pmpi_neighbor_allgather_c_(sendbuf: Buffer, sendcount: In<i64>, se
 /// MPI_Neighbor_allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_neighbor_allgather_c_f08ts_(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, comm: In<Int>, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, comm: In<Int>, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_neighbor_allgather_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, ierror);
-        }
-        let sendbuf_as = match sendbuf.layout_or_copy(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout_or_copy(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
-            return pmpi_neighbor_allgather_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), comm, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        pmpi_neighbor_allgather_c_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, comm, ierror);
-        recvbuf_copy.copy_back();
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
+        return neighbor_allgather_c_with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
     }
     pmpi_neighbor_allgather_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn neighbor_allgather_c_with_gaps(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, comm: In<Int>, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_neighbor_allgather_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, ierror);
+    }
+    let sendbuf_as = match sendbuf.layout_or_copy(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let recvbuf_as = match recvbuf.layout_or_copy(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
+        return pmpi_neighbor_allgather_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), comm, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    pmpi_neighbor_allgather_c_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, comm, ierror);
+    recvbuf_copy.copy_back();
 }
 
 /// MPI_Neighbor_allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, ierror)
@@ -51,21 +52,22 @@ extern "C" fn pmpi_neighbor_allgatherv_c_(sendbuf: Buffer, sendcount: In<i64>, s
 /// MPI_Neighbor_allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_neighbor_allgatherv_c_f08ts_(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcounts: *const i64, displs: *const i64, recvtype: In<Int>, comm: In<Int>, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcounts: *const i64, displs: *const i64, recvtype: In<Int>, comm: In<Int>, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_neighbor_allgatherv_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcounts, displs, recvtype, comm, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        pmpi_neighbor_allgatherv_c_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcounts, displs, recvtype, comm, ierror);
-        recvbuf_copy.copy_back();
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, ierror);
+        return neighbor_allgatherv_c_with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, ierror);
     }
     pmpi_neighbor_allgatherv_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcounts, displs, recvtype, comm, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn neighbor_allgatherv_c_with_gaps(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcounts: *const i64, displs: *const i64, recvtype: In<Int>, comm: In<Int>, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_neighbor_allgatherv_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcounts, displs, recvtype, comm, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    pmpi_neighbor_allgatherv_c_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcounts, displs, recvtype, comm, ierror);
+    recvbuf_copy.copy_back();
 }
 
 /// MPI_Neighbor_alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror)
@@ -77,26 +79,27 @@ extern "C" fn pmpi_neighbor_alltoall_c_(sendbuf: Buffer, sendcount: In<i64>, sen
 /// MPI_Neighbor_alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_neighbor_alltoall_c_f08ts_(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, comm: In<Int>, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, comm: In<Int>, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_neighbor_alltoall_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, ierror);
-        }
-        let sendbuf_as = match sendbuf.layout_or_copy(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout_or_copy(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
-            return pmpi_neighbor_alltoall_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), comm, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        pmpi_neighbor_alltoall_c_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, comm, ierror);
-        recvbuf_copy.copy_back();
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
+        return neighbor_alltoall_c_with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
     }
     pmpi_neighbor_alltoall_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn neighbor_alltoall_c_with_gaps(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, comm: In<Int>, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_neighbor_alltoall_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, ierror);
+    }
+    let sendbuf_as = match sendbuf.layout_or_copy(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let recvbuf_as = match recvbuf.layout_or_copy(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
+        return pmpi_neighbor_alltoall_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), comm, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    pmpi_neighbor_alltoall_c_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, comm, ierror);
+    recvbuf_copy.copy_back();
 }
 
 /// MPI_Neighbor_alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, ierror)
@@ -108,21 +111,22 @@ extern "C" fn pmpi_neighbor_alltoallv_c_(sendbuf: Buffer, sendcounts: *const i64
 /// MPI_Neighbor_alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_neighbor_alltoallv_c_f08ts_(sendbuf: Section, sendcounts: *const i64, sdispls: *const i64, sendtype: In<Int>, recvbuf: Section, recvcounts: *const i64, rdispls: *const i64, recvtype: In<Int>, comm: In<Int>, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, sendcounts: *const i64, sdispls: *const i64, sendtype: In<Int>, recvbuf: Section, recvcounts: *const i64, rdispls: *const i64, recvtype: In<Int>, comm: In<Int>, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_neighbor_alltoallv_c_(sendbuf.start(), sendcounts, sdispls, sendtype, recvbuf.start(), recvcounts, rdispls, recvtype, comm, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        pmpi_neighbor_alltoallv_c_(sendbuf_copy.start(), sendcounts, sdispls, sendtype, recvbuf_copy.start(), recvcounts, rdispls, recvtype, comm, ierror);
-        recvbuf_copy.copy_back();
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, ierror);
+        return neighbor_alltoallv_c_with_gaps(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, ierror);
     }
     pmpi_neighbor_alltoallv_c_(sendbuf.start(), sendcounts, sdispls, sendtype, recvbuf.start(), recvcounts, rdispls, recvtype, comm, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn neighbor_alltoallv_c_with_gaps(sendbuf: Section, sendcounts: *const i64, sdispls: *const i64, sendtype: In<Int>, recvbuf: Section, recvcounts: *const i64, rdispls: *const i64, recvtype: In<Int>, comm: In<Int>, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_neighbor_alltoallv_c_(sendbuf.start(), sendcounts, sdispls, sendtype, recvbuf.start(), recvcounts, rdispls, recvtype, comm, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    pmpi_neighbor_alltoallv_c_(sendbuf_copy.start(), sendcounts, sdispls, sendtype, recvbuf_copy.start(), recvcounts, rdispls, recvtype, comm, ierror);
+    recvbuf_copy.copy_back();
 }
 
 /// MPI_Neighbor_alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, ierror)
@@ -136,21 +140,39 @@ extern "C" fn pmpi_neighbor_alltoallw_c_(sendbuf: Buffer, sendcounts: *const i64
 /// MPI_Neighbor_alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_neighbor_alltoallw_c_f08ts_(sendbuf: Section, sendcounts: *const i64, sdispls: *const i64, sendtypes: Handles, recvbuf: Section, recvcounts: *const i64, rdispls: *const i64, recvtypes: Handles, comm: In<Int>, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, sendcounts: *const i64, sdispls: *const i64, sendtypes: Handles, recvbuf: Section, recvcounts: *const i64, rdispls: *const i64, recvtypes: Handles, comm: In<Int>, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_neighbor_alltoallw_c_(sendbuf.start(), sendcounts, sdispls, sendtypes, recvbuf.start(), recvcounts, rdispls, recvtypes, comm, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        pmpi_neighbor_alltoallw_c_(sendbuf_copy.start(), sendcounts, sdispls, sendtypes, recvbuf_copy.start(), recvcounts, rdispls, recvtypes, comm, ierror);
-        recvbuf_copy.copy_back();
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, ierror);
+        return neighbor_alltoallw_c_with_gaps(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, ierror);
     }
     pmpi_neighbor_alltoallw_c_(sendbuf.start(), sendcounts, sdispls, sendtypes, recvbuf.start(), recvcounts, rdispls, recvtypes, comm, ierror);
 }
 
+#[cold]
+#[inline(never)]
+extern "C" fn neighbor_alltoallw_c_with_gaps(sendbuf: Section, sendcounts: *const i64, sdispls: *const i64, sendtypes: Handles, recvbuf: Section, recvcounts: *const i64, rdispls: *const i64, recvtypes: Handles, comm: In<Int>, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_neighbor_alltoallw_c_(sendbuf.start(), sendcounts, sdispls, sendtypes, recvbuf.start(), recvcounts, rdispls, recvtypes, comm, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    pmpi_neighbor_alltoallw_c_(sendbuf_copy.start(), sendcounts, sdispls, sendtypes, recvbuf_copy.start(), recvcounts, rdispls, recvtypes, comm, ierror);
+    recvbuf_copy.copy_back();
+}
+
 f08ts_names! { neighbor_allgather_c neighbor_allgatherv_c neighbor_alltoall_c neighbor_alltoallv_c neighbor_alltoallw_c }
+routines! {
+    pmpi_neighbor_allgather_c_ = "MPI_Neighbor_allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror)"
+    pmpi_neighbor_allgather_c_f08ts_ = "MPI_Neighbor_allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror) of mpi_f08"
+    neighbor_allgather_c_with_gaps = "MPI_Neighbor_allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror) of mpi_f08"
+    pmpi_neighbor_allgatherv_c_ = "MPI_Neighbor_allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, ierror)"
+    pmpi_neighbor_allgatherv_c_f08ts_ = "MPI_Neighbor_allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, ierror) of mpi_f08"
+    neighbor_allgatherv_c_with_gaps = "MPI_Neighbor_allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, ierror) of mpi_f08"
+    pmpi_neighbor_alltoall_c_ = "MPI_Neighbor_alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror)"
+    pmpi_neighbor_alltoall_c_f08ts_ = "MPI_Neighbor_alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror) of mpi_f08"
+    neighbor_alltoall_c_with_gaps = "MPI_Neighbor_alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror) of mpi_f08"
+    pmpi_neighbor_alltoallv_c_ = "MPI_Neighbor_alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, ierror)"
+    pmpi_neighbor_alltoallv_c_f08ts_ = "MPI_Neighbor_alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, ierror) of mpi_f08"
+    neighbor_alltoallv_c_with_gaps = "MPI_Neighbor_alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, ierror) of mpi_f08"
+    pmpi_neighbor_alltoallw_c_ = "MPI_Neighbor_alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, ierror)"
+    pmpi_neighbor_alltoallw_c_f08ts_ = "MPI_Neighbor_alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, ierror) of mpi_f08"
+    neighbor_alltoallw_c_with_gaps = "MPI_Neighbor_alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, ierror) of mpi_f08"
+}

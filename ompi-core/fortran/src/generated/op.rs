@@ -35,3 +35,8 @@ extern "C" fn pmpi_op_free_(op: Handle, ierror: Ierror) {
 
 plain_names! { op_commutative op_create op_free }
 f08_names! { op_commutative op_create op_free }
+routines! {
+    pmpi_op_commutative_ = "MPI_Op_commutative(op, commute, ierror)"
+    pmpi_op_create_ = "MPI_Op_create(user_fn, commute, op, ierror)"
+    pmpi_op_free_ = "MPI_Op_free(op, ierror)"
+}

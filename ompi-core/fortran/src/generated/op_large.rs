@@ -17,3 +17,6 @@ extern "C" fn pmpi_op_create_c_(user_fn: Procedure, commute: In<Int>, op: Handle
 }
 
 f08_names! { op_create_c }
+routines! {
+    pmpi_op_create_c_ = "MPI_Op_create_c(user_fn, commute, op, ierror)"
+}

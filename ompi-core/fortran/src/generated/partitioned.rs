@@ -53,22 +53,23 @@ extern "C" fn pmpi_precv_init_(buf: Buffer, partitions: In<Int>, count: In<Int>,
 /// MPI_Precv_init(buf, partitions, count, datatype, source, tag, comm, info, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_precv_init_f08ts_(buf: Section, partitions: In<Int>, count: In<Int>, datatype: In<Int>, source: In<Int>, tag: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(buf: Section, partitions: In<Int>, count: In<Int>, datatype: In<Int>, source: In<Int>, tag: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_precv_init_(buf.start(), partitions, count, datatype, source, tag, comm, info, request, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_precv_init_(buf_copy.start(), partitions, count, datatype, source, tag, comm, info, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), crate::requests::partitions(count.get(), datatype), (buf_copy, true), None) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(buf.is_whole()) {
-        return with_gaps(buf, partitions, count, datatype, source, tag, comm, info, request, ierror);
+        return precv_init_with_gaps(buf, partitions, count, datatype, source, tag, comm, info, request, ierror);
     }
     pmpi_precv_init_(buf.start(), partitions, count, datatype, source, tag, comm, info, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn precv_init_with_gaps(buf: Section, partitions: In<Int>, count: In<Int>, datatype: In<Int>, source: In<Int>, tag: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_precv_init_(buf.start(), partitions, count, datatype, source, tag, comm, info, request, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_precv_init_(buf_copy.start(), partitions, count, datatype, source, tag, comm, info, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), crate::requests::partitions(count.get(), datatype), (buf_copy, true), None) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_Psend_init(buf, partitions, count, datatype, dest, tag, comm, info, request, ierror)
@@ -83,24 +84,37 @@ extern "C" fn pmpi_psend_init_(buf: Buffer, partitions: In<Int>, count: In<Int>,
 /// MPI_Psend_init(buf, partitions, count, datatype, dest, tag, comm, info, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_psend_init_f08ts_(buf: Section, partitions: In<Int>, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(buf: Section, partitions: In<Int>, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_psend_init_(buf.start(), partitions, count, datatype, dest, tag, comm, info, request, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_psend_init_(buf_copy.start(), partitions, count, datatype, dest, tag, comm, info, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), crate::requests::partitions(count.get(), datatype), (buf_copy, false), None) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(buf.is_whole()) {
-        return with_gaps(buf, partitions, count, datatype, dest, tag, comm, info, request, ierror);
+        return psend_init_with_gaps(buf, partitions, count, datatype, dest, tag, comm, info, request, ierror);
     }
     pmpi_psend_init_(buf.start(), partitions, count, datatype, dest, tag, comm, info, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn psend_init_with_gaps(buf: Section, partitions: In<Int>, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_psend_init_(buf.start(), partitions, count, datatype, dest, tag, comm, info, request, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_psend_init_(buf_copy.start(), partitions, count, datatype, dest, tag, comm, info, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), crate::requests::partitions(count.get(), datatype), (buf_copy, false), None) { result = NO_MEM }
+    ierror.set(result);
 }
 
 plain_names! { parrived pready pready_list pready_range precv_init psend_init }
 f08_names! { parrived pready pready_list pready_range }
 f08ts_names! { precv_init psend_init }
+routines! {
+    pmpi_parrived_ = "MPI_Parrived(request, partition, flag, ierror)"
+    pmpi_pready_ = "MPI_Pready(partition, request, ierror)"
+    pmpi_pready_list_ = "MPI_Pready_list(length, array_of_partitions, request, ierror)"
+    pmpi_pready_range_ = "MPI_Pready_range(partition_low, partition_high, request, ierror)"
+    pmpi_precv_init_ = "MPI_Precv_init(buf, partitions, count, datatype, source, tag, comm, info, request, ierror)"
+    pmpi_precv_init_f08ts_ = "MPI_Precv_init(buf, partitions, count, datatype, source, tag, comm, info, request, ierror) of mpi_f08"
+    precv_init_with_gaps = "MPI_Precv_init(buf, partitions, count, datatype, source, tag, comm, info, request, ierror) of mpi_f08"
+    pmpi_psend_init_ = "MPI_Psend_init(buf, partitions, count, datatype, dest, tag, comm, info, request, ierror)"
+    pmpi_psend_init_f08ts_ = "MPI_Psend_init(buf, partitions, count, datatype, dest, tag, comm, info, request, ierror) of mpi_f08"
+    psend_init_with_gaps = "MPI_Psend_init(buf, partitions, count, datatype, dest, tag, comm, info, request, ierror) of mpi_f08"
+}

@@ -35,28 +35,29 @@ extern "C" fn pmpi_allgather_init_(sendbuf: Buffer, sendcount: In<Int>, sendtype
 /// MPI_Allgather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_allgather_init_f08ts_(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_allgather_init_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, info, request, ierror);
-        }
-        let sendbuf_as = match sendbuf.layout(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
-            return pmpi_allgather_init_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), comm, info, request, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_allgather_init_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, comm, info, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror);
+        return allgather_init_with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror);
     }
     pmpi_allgather_init_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, info, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn allgather_init_with_gaps(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_allgather_init_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, info, request, ierror);
+    }
+    let sendbuf_as = match sendbuf.layout(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let recvbuf_as = match recvbuf.layout(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
+        return pmpi_allgather_init_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), comm, info, request, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_allgather_init_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, comm, info, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_Allgatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierror)
@@ -71,23 +72,24 @@ extern "C" fn pmpi_allgatherv_init_(sendbuf: Buffer, sendcount: In<Int>, sendtyp
 /// MPI_Allgatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_allgatherv_init_f08ts_(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcounts: *const Int, displs: *const Int, recvtype: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcounts: *const Int, displs: *const Int, recvtype: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_allgatherv_init_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcounts, displs, recvtype, comm, info, request, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_allgatherv_init_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcounts, displs, recvtype, comm, info, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierror);
+        return allgatherv_init_with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierror);
     }
     pmpi_allgatherv_init_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcounts, displs, recvtype, comm, info, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn allgatherv_init_with_gaps(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcounts: *const Int, displs: *const Int, recvtype: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_allgatherv_init_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcounts, displs, recvtype, comm, info, request, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_allgatherv_init_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcounts, displs, recvtype, comm, info, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_Allreduce_init(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror)
@@ -102,23 +104,24 @@ extern "C" fn pmpi_allreduce_init_(sendbuf: Buffer, recvbuf: Buffer, count: In<I
 /// MPI_Allreduce_init(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_allreduce_init_f08ts_(sendbuf: Section, recvbuf: Section, count: In<Int>, datatype: In<Int>, op: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, recvbuf: Section, count: In<Int>, datatype: In<Int>, op: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_allreduce_init_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, info, request, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_allreduce_init_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, comm, info, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror);
+        return allreduce_init_with_gaps(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror);
     }
     pmpi_allreduce_init_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, info, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn allreduce_init_with_gaps(sendbuf: Section, recvbuf: Section, count: In<Int>, datatype: In<Int>, op: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_allreduce_init_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, info, request, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_allreduce_init_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, comm, info, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_Alltoall_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror)
@@ -133,28 +136,29 @@ extern "C" fn pmpi_alltoall_init_(sendbuf: Buffer, sendcount: In<Int>, sendtype:
 /// MPI_Alltoall_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_alltoall_init_f08ts_(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_alltoall_init_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, info, request, ierror);
-        }
-        let sendbuf_as = match sendbuf.layout(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
-            return pmpi_alltoall_init_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), comm, info, request, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_alltoall_init_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, comm, info, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror);
+        return alltoall_init_with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror);
     }
     pmpi_alltoall_init_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, info, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn alltoall_init_with_gaps(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_alltoall_init_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, info, request, ierror);
+    }
+    let sendbuf_as = match sendbuf.layout(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let recvbuf_as = match recvbuf.layout(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
+        return pmpi_alltoall_init_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), comm, info, request, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_alltoall_init_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, comm, info, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_Alltoallv_init(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierror)
@@ -169,23 +173,24 @@ extern "C" fn pmpi_alltoallv_init_(sendbuf: Buffer, sendcounts: *const Int, sdis
 /// MPI_Alltoallv_init(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_alltoallv_init_f08ts_(sendbuf: Section, sendcounts: *const Int, sdispls: *const Int, sendtype: In<Int>, recvbuf: Section, recvcounts: *const Int, rdispls: *const Int, recvtype: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, sendcounts: *const Int, sdispls: *const Int, sendtype: In<Int>, recvbuf: Section, recvcounts: *const Int, rdispls: *const Int, recvtype: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_alltoallv_init_(sendbuf.start(), sendcounts, sdispls, sendtype, recvbuf.start(), recvcounts, rdispls, recvtype, comm, info, request, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_alltoallv_init_(sendbuf_copy.start(), sendcounts, sdispls, sendtype, recvbuf_copy.start(), recvcounts, rdispls, recvtype, comm, info, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierror);
+        return alltoallv_init_with_gaps(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierror);
     }
     pmpi_alltoallv_init_(sendbuf.start(), sendcounts, sdispls, sendtype, recvbuf.start(), recvcounts, rdispls, recvtype, comm, info, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn alltoallv_init_with_gaps(sendbuf: Section, sendcounts: *const Int, sdispls: *const Int, sendtype: In<Int>, recvbuf: Section, recvcounts: *const Int, rdispls: *const Int, recvtype: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_alltoallv_init_(sendbuf.start(), sendcounts, sdispls, sendtype, recvbuf.start(), recvcounts, rdispls, recvtype, comm, info, request, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_alltoallv_init_(sendbuf_copy.start(), sendcounts, sdispls, sendtype, recvbuf_copy.start(), recvcounts, rdispls, recvtype, comm, info, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_Alltoallw_init(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierror)
@@ -202,23 +207,24 @@ extern "C" fn pmpi_alltoallw_init_(sendbuf: Buffer, sendcounts: *const Int, sdis
 /// MPI_Alltoallw_init(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_alltoallw_init_f08ts_(sendbuf: Section, sendcounts: *const Int, sdispls: *const Int, sendtypes: Handles, recvbuf: Section, recvcounts: *const Int, rdispls: *const Int, recvtypes: Handles, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, sendcounts: *const Int, sdispls: *const Int, sendtypes: Handles, recvbuf: Section, recvcounts: *const Int, rdispls: *const Int, recvtypes: Handles, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_alltoallw_init_(sendbuf.start(), sendcounts, sdispls, sendtypes, recvbuf.start(), recvcounts, rdispls, recvtypes, comm, info, request, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_alltoallw_init_(sendbuf_copy.start(), sendcounts, sdispls, sendtypes, recvbuf_copy.start(), recvcounts, rdispls, recvtypes, comm, info, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierror);
+        return alltoallw_init_with_gaps(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierror);
     }
     pmpi_alltoallw_init_(sendbuf.start(), sendcounts, sdispls, sendtypes, recvbuf.start(), recvcounts, rdispls, recvtypes, comm, info, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn alltoallw_init_with_gaps(sendbuf: Section, sendcounts: *const Int, sdispls: *const Int, sendtypes: Handles, recvbuf: Section, recvcounts: *const Int, rdispls: *const Int, recvtypes: Handles, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_alltoallw_init_(sendbuf.start(), sendcounts, sdispls, sendtypes, recvbuf.start(), recvcounts, rdispls, recvtypes, comm, info, request, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_alltoallw_init_(sendbuf_copy.start(), sendcounts, sdispls, sendtypes, recvbuf_copy.start(), recvcounts, rdispls, recvtypes, comm, info, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_Barrier_init(comm, info, request, ierror)
@@ -242,26 +248,27 @@ extern "C" fn pmpi_bcast_init_(buffer: Buffer, count: In<Int>, datatype: In<Int>
 /// MPI_Bcast_init(buffer, count, datatype, root, comm, info, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_bcast_init_f08ts_(buffer: Section, count: In<Int>, datatype: In<Int>, root: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(buffer: Section, count: In<Int>, datatype: In<Int>, root: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-        if buffer.is_contiguous() {
-            return pmpi_bcast_init_(buffer.start(), count, datatype, root, comm, info, request, ierror);
-        }
-        let buffer_as = match buffer.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buffer_as) = &buffer_as {
-            return pmpi_bcast_init_(buffer.start(), buffer_as.count(), buffer_as.datatype(), root, comm, info, request, ierror);
-        }
-        let Some(buffer_copy) = Copied::of(buffer) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_bcast_init_(buffer_copy.start(), count, datatype, root, comm, info, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (buffer_copy, true), None) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(buffer.is_whole()) {
-        return with_gaps(buffer, count, datatype, root, comm, info, request, ierror);
+        return bcast_init_with_gaps(buffer, count, datatype, root, comm, info, request, ierror);
     }
     pmpi_bcast_init_(buffer.start(), count, datatype, root, comm, info, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn bcast_init_with_gaps(buffer: Section, count: In<Int>, datatype: In<Int>, root: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+    if buffer.is_contiguous() {
+        return pmpi_bcast_init_(buffer.start(), count, datatype, root, comm, info, request, ierror);
+    }
+    let buffer_as = match buffer.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buffer_as) = &buffer_as {
+        return pmpi_bcast_init_(buffer.start(), buffer_as.count(), buffer_as.datatype(), root, comm, info, request, ierror);
+    }
+    let Some(buffer_copy) = Copied::of(buffer) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_bcast_init_(buffer_copy.start(), count, datatype, root, comm, info, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (buffer_copy, true), None) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_Exscan_init(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror)
@@ -276,23 +283,24 @@ extern "C" fn pmpi_exscan_init_(sendbuf: Buffer, recvbuf: Buffer, count: In<Int>
 /// MPI_Exscan_init(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_exscan_init_f08ts_(sendbuf: Section, recvbuf: Section, count: In<Int>, datatype: In<Int>, op: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, recvbuf: Section, count: In<Int>, datatype: In<Int>, op: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_exscan_init_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, info, request, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_exscan_init_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, comm, info, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror);
+        return exscan_init_with_gaps(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror);
     }
     pmpi_exscan_init_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, info, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn exscan_init_with_gaps(sendbuf: Section, recvbuf: Section, count: In<Int>, datatype: In<Int>, op: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_exscan_init_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, info, request, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_exscan_init_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, comm, info, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_Gather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierror)
@@ -307,28 +315,29 @@ extern "C" fn pmpi_gather_init_(sendbuf: Buffer, sendcount: In<Int>, sendtype: I
 /// MPI_Gather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_gather_init_f08ts_(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_gather_init_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, info, request, ierror);
-        }
-        let sendbuf_as = match sendbuf.layout(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
-            return pmpi_gather_init_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), root, comm, info, request, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_gather_init_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, root, comm, info, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierror);
+        return gather_init_with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierror);
     }
     pmpi_gather_init_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, info, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn gather_init_with_gaps(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_gather_init_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, info, request, ierror);
+    }
+    let sendbuf_as = match sendbuf.layout(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let recvbuf_as = match recvbuf.layout(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
+        return pmpi_gather_init_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), root, comm, info, request, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_gather_init_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, root, comm, info, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_Gatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request, ierror)
@@ -343,23 +352,24 @@ extern "C" fn pmpi_gatherv_init_(sendbuf: Buffer, sendcount: In<Int>, sendtype: 
 /// MPI_Gatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_gatherv_init_f08ts_(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcounts: *const Int, displs: *const Int, recvtype: In<Int>, root: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcounts: *const Int, displs: *const Int, recvtype: In<Int>, root: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_gatherv_init_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcounts, displs, recvtype, root, comm, info, request, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_gatherv_init_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcounts, displs, recvtype, root, comm, info, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request, ierror);
+        return gatherv_init_with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request, ierror);
     }
     pmpi_gatherv_init_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcounts, displs, recvtype, root, comm, info, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn gatherv_init_with_gaps(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcounts: *const Int, displs: *const Int, recvtype: In<Int>, root: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_gatherv_init_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcounts, displs, recvtype, root, comm, info, request, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_gatherv_init_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcounts, displs, recvtype, root, comm, info, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_Reduce_init(sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierror)
@@ -374,23 +384,24 @@ extern "C" fn pmpi_reduce_init_(sendbuf: Buffer, recvbuf: Buffer, count: In<Int>
 /// MPI_Reduce_init(sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_reduce_init_f08ts_(sendbuf: Section, recvbuf: Section, count: In<Int>, datatype: In<Int>, op: In<Int>, root: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, recvbuf: Section, count: In<Int>, datatype: In<Int>, op: In<Int>, root: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_reduce_init_(sendbuf.start(), recvbuf.start(), count, datatype, op, root, comm, info, request, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_reduce_init_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, root, comm, info, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierror);
+        return reduce_init_with_gaps(sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierror);
     }
     pmpi_reduce_init_(sendbuf.start(), recvbuf.start(), count, datatype, op, root, comm, info, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn reduce_init_with_gaps(sendbuf: Section, recvbuf: Section, count: In<Int>, datatype: In<Int>, op: In<Int>, root: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_reduce_init_(sendbuf.start(), recvbuf.start(), count, datatype, op, root, comm, info, request, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_reduce_init_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, root, comm, info, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_Reduce_scatter_block_init(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request, ierror)
@@ -405,23 +416,24 @@ extern "C" fn pmpi_reduce_scatter_block_init_(sendbuf: Buffer, recvbuf: Buffer, 
 /// MPI_Reduce_scatter_block_init(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_reduce_scatter_block_init_f08ts_(sendbuf: Section, recvbuf: Section, recvcount: In<Int>, datatype: In<Int>, op: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, recvbuf: Section, recvcount: In<Int>, datatype: In<Int>, op: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_reduce_scatter_block_init_(sendbuf.start(), recvbuf.start(), recvcount, datatype, op, comm, info, request, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_reduce_scatter_block_init_(sendbuf_copy.start(), recvbuf_copy.start(), recvcount, datatype, op, comm, info, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request, ierror);
+        return reduce_scatter_block_init_with_gaps(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request, ierror);
     }
     pmpi_reduce_scatter_block_init_(sendbuf.start(), recvbuf.start(), recvcount, datatype, op, comm, info, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn reduce_scatter_block_init_with_gaps(sendbuf: Section, recvbuf: Section, recvcount: In<Int>, datatype: In<Int>, op: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_reduce_scatter_block_init_(sendbuf.start(), recvbuf.start(), recvcount, datatype, op, comm, info, request, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_reduce_scatter_block_init_(sendbuf_copy.start(), recvbuf_copy.start(), recvcount, datatype, op, comm, info, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_Reduce_scatter_init(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request, ierror)
@@ -436,23 +448,24 @@ extern "C" fn pmpi_reduce_scatter_init_(sendbuf: Buffer, recvbuf: Buffer, recvco
 /// MPI_Reduce_scatter_init(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_reduce_scatter_init_f08ts_(sendbuf: Section, recvbuf: Section, recvcounts: *const Int, datatype: In<Int>, op: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, recvbuf: Section, recvcounts: *const Int, datatype: In<Int>, op: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_reduce_scatter_init_(sendbuf.start(), recvbuf.start(), recvcounts, datatype, op, comm, info, request, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_reduce_scatter_init_(sendbuf_copy.start(), recvbuf_copy.start(), recvcounts, datatype, op, comm, info, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request, ierror);
+        return reduce_scatter_init_with_gaps(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request, ierror);
     }
     pmpi_reduce_scatter_init_(sendbuf.start(), recvbuf.start(), recvcounts, datatype, op, comm, info, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn reduce_scatter_init_with_gaps(sendbuf: Section, recvbuf: Section, recvcounts: *const Int, datatype: In<Int>, op: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_reduce_scatter_init_(sendbuf.start(), recvbuf.start(), recvcounts, datatype, op, comm, info, request, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_reduce_scatter_init_(sendbuf_copy.start(), recvbuf_copy.start(), recvcounts, datatype, op, comm, info, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_Scan_init(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror)
@@ -467,23 +480,24 @@ extern "C" fn pmpi_scan_init_(sendbuf: Buffer, recvbuf: Buffer, count: In<Int>, 
 /// MPI_Scan_init(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_scan_init_f08ts_(sendbuf: Section, recvbuf: Section, count: In<Int>, datatype: In<Int>, op: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, recvbuf: Section, count: In<Int>, datatype: In<Int>, op: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_scan_init_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, info, request, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_scan_init_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, comm, info, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror);
+        return scan_init_with_gaps(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror);
     }
     pmpi_scan_init_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, info, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn scan_init_with_gaps(sendbuf: Section, recvbuf: Section, count: In<Int>, datatype: In<Int>, op: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_scan_init_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, info, request, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_scan_init_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, comm, info, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_Scatter_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierror)
@@ -498,28 +512,29 @@ extern "C" fn pmpi_scatter_init_(sendbuf: Buffer, sendcount: In<Int>, sendtype: 
 /// MPI_Scatter_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_scatter_init_f08ts_(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_scatter_init_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, info, request, ierror);
-        }
-        let sendbuf_as = match sendbuf.layout(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
-            return pmpi_scatter_init_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), root, comm, info, request, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_scatter_init_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, root, comm, info, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierror);
+        return scatter_init_with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierror);
     }
     pmpi_scatter_init_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, info, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn scatter_init_with_gaps(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_scatter_init_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, info, request, ierror);
+    }
+    let sendbuf_as = match sendbuf.layout(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let recvbuf_as = match recvbuf.layout(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
+        return pmpi_scatter_init_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), root, comm, info, request, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_scatter_init_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, root, comm, info, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_Scatterv_init(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierror)
@@ -534,25 +549,77 @@ extern "C" fn pmpi_scatterv_init_(sendbuf: Buffer, sendcounts: *const Int, displ
 /// MPI_Scatterv_init(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_scatterv_init_f08ts_(sendbuf: Section, sendcounts: *const Int, displs: *const Int, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, sendcounts: *const Int, displs: *const Int, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_scatterv_init_(sendbuf.start(), sendcounts, displs, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, info, request, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_scatterv_init_(sendbuf_copy.start(), sendcounts, displs, sendtype, recvbuf_copy.start(), recvcount, recvtype, root, comm, info, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierror);
+        return scatterv_init_with_gaps(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierror);
     }
     pmpi_scatterv_init_(sendbuf.start(), sendcounts, displs, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, info, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn scatterv_init_with_gaps(sendbuf: Section, sendcounts: *const Int, displs: *const Int, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_scatterv_init_(sendbuf.start(), sendcounts, displs, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, info, request, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_scatterv_init_(sendbuf_copy.start(), sendcounts, displs, sendtype, recvbuf_copy.start(), recvcount, recvtype, root, comm, info, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
+    ierror.set(result);
 }
 
 plain_names! { allgather_init allgatherv_init allreduce_init alltoall_init alltoallv_init alltoallw_init barrier_init bcast_init exscan_init gather_init gatherv_init reduce_init reduce_scatter_block_init reduce_scatter_init scan_init scatter_init scatterv_init }
 f08_names! { barrier_init }
 f08ts_names! { allgather_init allgatherv_init allreduce_init alltoall_init alltoallv_init alltoallw_init bcast_init exscan_init gather_init gatherv_init reduce_init reduce_scatter_block_init reduce_scatter_init scan_init scatter_init scatterv_init }
+routines! {
+    pmpi_allgather_init_ = "MPI_Allgather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror)"
+    pmpi_allgather_init_f08ts_ = "MPI_Allgather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror) of mpi_f08"
+    allgather_init_with_gaps = "MPI_Allgather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror) of mpi_f08"
+    pmpi_allgatherv_init_ = "MPI_Allgatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierror)"
+    pmpi_allgatherv_init_f08ts_ = "MPI_Allgatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierror) of mpi_f08"
+    allgatherv_init_with_gaps = "MPI_Allgatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierror) of mpi_f08"
+    pmpi_allreduce_init_ = "MPI_Allreduce_init(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror)"
+    pmpi_allreduce_init_f08ts_ = "MPI_Allreduce_init(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror) of mpi_f08"
+    allreduce_init_with_gaps = "MPI_Allreduce_init(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror) of mpi_f08"
+    pmpi_alltoall_init_ = "MPI_Alltoall_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror)"
+    pmpi_alltoall_init_f08ts_ = "MPI_Alltoall_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror) of mpi_f08"
+    alltoall_init_with_gaps = "MPI_Alltoall_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror) of mpi_f08"
+    pmpi_alltoallv_init_ = "MPI_Alltoallv_init(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierror)"
+    pmpi_alltoallv_init_f08ts_ = "MPI_Alltoallv_init(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierror) of mpi_f08"
+    alltoallv_init_with_gaps = "MPI_Alltoallv_init(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierror) of mpi_f08"
+    pmpi_alltoallw_init_ = "MPI_Alltoallw_init(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierror)"
+    pmpi_alltoallw_init_f08ts_ = "MPI_Alltoallw_init(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierror) of mpi_f08"
+    alltoallw_init_with_gaps = "MPI_Alltoallw_init(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierror) of mpi_f08"
+    pmpi_barrier_init_ = "MPI_Barrier_init(comm, info, request, ierror)"
+    pmpi_bcast_init_ = "MPI_Bcast_init(buffer, count, datatype, root, comm, info, request, ierror)"
+    pmpi_bcast_init_f08ts_ = "MPI_Bcast_init(buffer, count, datatype, root, comm, info, request, ierror) of mpi_f08"
+    bcast_init_with_gaps = "MPI_Bcast_init(buffer, count, datatype, root, comm, info, request, ierror) of mpi_f08"
+    pmpi_exscan_init_ = "MPI_Exscan_init(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror)"
+    pmpi_exscan_init_f08ts_ = "MPI_Exscan_init(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror) of mpi_f08"
+    exscan_init_with_gaps = "MPI_Exscan_init(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror) of mpi_f08"
+    pmpi_gather_init_ = "MPI_Gather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierror)"
+    pmpi_gather_init_f08ts_ = "MPI_Gather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierror) of mpi_f08"
+    gather_init_with_gaps = "MPI_Gather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierror) of mpi_f08"
+    pmpi_gatherv_init_ = "MPI_Gatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request, ierror)"
+    pmpi_gatherv_init_f08ts_ = "MPI_Gatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request, ierror) of mpi_f08"
+    gatherv_init_with_gaps = "MPI_Gatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request, ierror) of mpi_f08"
+    pmpi_reduce_init_ = "MPI_Reduce_init(sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierror)"
+    pmpi_reduce_init_f08ts_ = "MPI_Reduce_init(sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierror) of mpi_f08"
+    reduce_init_with_gaps = "MPI_Reduce_init(sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierror) of mpi_f08"
+    pmpi_reduce_scatter_block_init_ = "MPI_Reduce_scatter_block_init(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request, ierror)"
+    pmpi_reduce_scatter_block_init_f08ts_ = "MPI_Reduce_scatter_block_init(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request, ierror) of mpi_f08"
+    reduce_scatter_block_init_with_gaps = "MPI_Reduce_scatter_block_init(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request, ierror) of mpi_f08"
+    pmpi_reduce_scatter_init_ = "MPI_Reduce_scatter_init(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request, ierror)"
+    pmpi_reduce_scatter_init_f08ts_ = "MPI_Reduce_scatter_init(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request, ierror) of mpi_f08"
+    reduce_scatter_init_with_gaps = "MPI_Reduce_scatter_init(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request, ierror) of mpi_f08"
+    pmpi_scan_init_ = "MPI_Scan_init(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror)"
+    pmpi_scan_init_f08ts_ = "MPI_Scan_init(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror) of mpi_f08"
+    scan_init_with_gaps = "MPI_Scan_init(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror) of mpi_f08"
+    pmpi_scatter_init_ = "MPI_Scatter_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierror)"
+    pmpi_scatter_init_f08ts_ = "MPI_Scatter_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierror) of mpi_f08"
+    scatter_init_with_gaps = "MPI_Scatter_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierror) of mpi_f08"
+    pmpi_scatterv_init_ = "MPI_Scatterv_init(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierror)"
+    pmpi_scatterv_init_f08ts_ = "MPI_Scatterv_init(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierror) of mpi_f08"
+    scatterv_init_with_gaps = "MPI_Scatterv_init(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierror) of mpi_f08"
+}

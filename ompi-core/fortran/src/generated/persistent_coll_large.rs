@@ -34,28 +34,29 @@ extern "C" fn pmpi_allgather_init_c_(sendbuf: Buffer, sendcount: In<i64>, sendty
 /// MPI_Allgather_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_allgather_init_c_f08ts_(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_allgather_init_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, info, request, ierror);
-        }
-        let sendbuf_as = match sendbuf.layout(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
-            return pmpi_allgather_init_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), comm, info, request, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_allgather_init_c_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, comm, info, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror);
+        return allgather_init_c_with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror);
     }
     pmpi_allgather_init_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, info, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn allgather_init_c_with_gaps(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_allgather_init_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, info, request, ierror);
+    }
+    let sendbuf_as = match sendbuf.layout(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let recvbuf_as = match recvbuf.layout(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
+        return pmpi_allgather_init_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), comm, info, request, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_allgather_init_c_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, comm, info, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_Allgatherv_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierror)
@@ -70,23 +71,24 @@ extern "C" fn pmpi_allgatherv_init_c_(sendbuf: Buffer, sendcount: In<i64>, sendt
 /// MPI_Allgatherv_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_allgatherv_init_c_f08ts_(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcounts: *const i64, displs: *const i64, recvtype: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcounts: *const i64, displs: *const i64, recvtype: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_allgatherv_init_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcounts, displs, recvtype, comm, info, request, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_allgatherv_init_c_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcounts, displs, recvtype, comm, info, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierror);
+        return allgatherv_init_c_with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierror);
     }
     pmpi_allgatherv_init_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcounts, displs, recvtype, comm, info, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn allgatherv_init_c_with_gaps(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcounts: *const i64, displs: *const i64, recvtype: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_allgatherv_init_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcounts, displs, recvtype, comm, info, request, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_allgatherv_init_c_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcounts, displs, recvtype, comm, info, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_Allreduce_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror)
@@ -101,23 +103,24 @@ extern "C" fn pmpi_allreduce_init_c_(sendbuf: Buffer, recvbuf: Buffer, count: In
 /// MPI_Allreduce_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_allreduce_init_c_f08ts_(sendbuf: Section, recvbuf: Section, count: In<i64>, datatype: In<Int>, op: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, recvbuf: Section, count: In<i64>, datatype: In<Int>, op: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_allreduce_init_c_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, info, request, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_allreduce_init_c_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, comm, info, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror);
+        return allreduce_init_c_with_gaps(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror);
     }
     pmpi_allreduce_init_c_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, info, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn allreduce_init_c_with_gaps(sendbuf: Section, recvbuf: Section, count: In<i64>, datatype: In<Int>, op: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_allreduce_init_c_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, info, request, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_allreduce_init_c_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, comm, info, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_Alltoall_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror)
@@ -132,28 +135,29 @@ extern "C" fn pmpi_alltoall_init_c_(sendbuf: Buffer, sendcount: In<i64>, sendtyp
 /// MPI_Alltoall_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_alltoall_init_c_f08ts_(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_alltoall_init_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, info, request, ierror);
-        }
-        let sendbuf_as = match sendbuf.layout(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
-            return pmpi_alltoall_init_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), comm, info, request, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_alltoall_init_c_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, comm, info, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror);
+        return alltoall_init_c_with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror);
     }
     pmpi_alltoall_init_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, info, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn alltoall_init_c_with_gaps(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_alltoall_init_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, info, request, ierror);
+    }
+    let sendbuf_as = match sendbuf.layout(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let recvbuf_as = match recvbuf.layout(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
+        return pmpi_alltoall_init_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), comm, info, request, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_alltoall_init_c_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, comm, info, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_Alltoallv_init_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierror)
@@ -168,23 +172,24 @@ extern "C" fn pmpi_alltoallv_init_c_(sendbuf: Buffer, sendcounts: *const i64, sd
 /// MPI_Alltoallv_init_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_alltoallv_init_c_f08ts_(sendbuf: Section, sendcounts: *const i64, sdispls: *const i64, sendtype: In<Int>, recvbuf: Section, recvcounts: *const i64, rdispls: *const i64, recvtype: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, sendcounts: *const i64, sdispls: *const i64, sendtype: In<Int>, recvbuf: Section, recvcounts: *const i64, rdispls: *const i64, recvtype: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_alltoallv_init_c_(sendbuf.start(), sendcounts, sdispls, sendtype, recvbuf.start(), recvcounts, rdispls, recvtype, comm, info, request, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_alltoallv_init_c_(sendbuf_copy.start(), sendcounts, sdispls, sendtype, recvbuf_copy.start(), recvcounts, rdispls, recvtype, comm, info, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierror);
+        return alltoallv_init_c_with_gaps(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierror);
     }
     pmpi_alltoallv_init_c_(sendbuf.start(), sendcounts, sdispls, sendtype, recvbuf.start(), recvcounts, rdispls, recvtype, comm, info, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn alltoallv_init_c_with_gaps(sendbuf: Section, sendcounts: *const i64, sdispls: *const i64, sendtype: In<Int>, recvbuf: Section, recvcounts: *const i64, rdispls: *const i64, recvtype: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_alltoallv_init_c_(sendbuf.start(), sendcounts, sdispls, sendtype, recvbuf.start(), recvcounts, rdispls, recvtype, comm, info, request, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_alltoallv_init_c_(sendbuf_copy.start(), sendcounts, sdispls, sendtype, recvbuf_copy.start(), recvcounts, rdispls, recvtype, comm, info, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_Alltoallw_init_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierror)
@@ -201,23 +206,24 @@ extern "C" fn pmpi_alltoallw_init_c_(sendbuf: Buffer, sendcounts: *const i64, sd
 /// MPI_Alltoallw_init_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_alltoallw_init_c_f08ts_(sendbuf: Section, sendcounts: *const i64, sdispls: *const i64, sendtypes: Handles, recvbuf: Section, recvcounts: *const i64, rdispls: *const i64, recvtypes: Handles, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, sendcounts: *const i64, sdispls: *const i64, sendtypes: Handles, recvbuf: Section, recvcounts: *const i64, rdispls: *const i64, recvtypes: Handles, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_alltoallw_init_c_(sendbuf.start(), sendcounts, sdispls, sendtypes, recvbuf.start(), recvcounts, rdispls, recvtypes, comm, info, request, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_alltoallw_init_c_(sendbuf_copy.start(), sendcounts, sdispls, sendtypes, recvbuf_copy.start(), recvcounts, rdispls, recvtypes, comm, info, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierror);
+        return alltoallw_init_c_with_gaps(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierror);
     }
     pmpi_alltoallw_init_c_(sendbuf.start(), sendcounts, sdispls, sendtypes, recvbuf.start(), recvcounts, rdispls, recvtypes, comm, info, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn alltoallw_init_c_with_gaps(sendbuf: Section, sendcounts: *const i64, sdispls: *const i64, sendtypes: Handles, recvbuf: Section, recvcounts: *const i64, rdispls: *const i64, recvtypes: Handles, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_alltoallw_init_c_(sendbuf.start(), sendcounts, sdispls, sendtypes, recvbuf.start(), recvcounts, rdispls, recvtypes, comm, info, request, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_alltoallw_init_c_(sendbuf_copy.start(), sendcounts, sdispls, sendtypes, recvbuf_copy.start(), recvcounts, rdispls, recvtypes, comm, info, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_Bcast_init_c(buffer, count, datatype, root, comm, info, request, ierror)
@@ -232,26 +238,27 @@ extern "C" fn pmpi_bcast_init_c_(buffer: Buffer, count: In<i64>, datatype: In<In
 /// MPI_Bcast_init_c(buffer, count, datatype, root, comm, info, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_bcast_init_c_f08ts_(buffer: Section, count: In<i64>, datatype: In<Int>, root: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(buffer: Section, count: In<i64>, datatype: In<Int>, root: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-        if buffer.is_contiguous() {
-            return pmpi_bcast_init_c_(buffer.start(), count, datatype, root, comm, info, request, ierror);
-        }
-        let buffer_as = match buffer.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buffer_as) = &buffer_as {
-            return pmpi_bcast_init_c_(buffer.start(), buffer_as.count(), buffer_as.datatype(), root, comm, info, request, ierror);
-        }
-        let Some(buffer_copy) = Copied::of(buffer) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_bcast_init_c_(buffer_copy.start(), count, datatype, root, comm, info, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (buffer_copy, true), None) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(buffer.is_whole()) {
-        return with_gaps(buffer, count, datatype, root, comm, info, request, ierror);
+        return bcast_init_c_with_gaps(buffer, count, datatype, root, comm, info, request, ierror);
     }
     pmpi_bcast_init_c_(buffer.start(), count, datatype, root, comm, info, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn bcast_init_c_with_gaps(buffer: Section, count: In<i64>, datatype: In<Int>, root: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+    if buffer.is_contiguous() {
+        return pmpi_bcast_init_c_(buffer.start(), count, datatype, root, comm, info, request, ierror);
+    }
+    let buffer_as = match buffer.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buffer_as) = &buffer_as {
+        return pmpi_bcast_init_c_(buffer.start(), buffer_as.count(), buffer_as.datatype(), root, comm, info, request, ierror);
+    }
+    let Some(buffer_copy) = Copied::of(buffer) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_bcast_init_c_(buffer_copy.start(), count, datatype, root, comm, info, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (buffer_copy, true), None) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_Exscan_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror)
@@ -266,23 +273,24 @@ extern "C" fn pmpi_exscan_init_c_(sendbuf: Buffer, recvbuf: Buffer, count: In<i6
 /// MPI_Exscan_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_exscan_init_c_f08ts_(sendbuf: Section, recvbuf: Section, count: In<i64>, datatype: In<Int>, op: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, recvbuf: Section, count: In<i64>, datatype: In<Int>, op: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_exscan_init_c_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, info, request, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_exscan_init_c_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, comm, info, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror);
+        return exscan_init_c_with_gaps(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror);
     }
     pmpi_exscan_init_c_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, info, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn exscan_init_c_with_gaps(sendbuf: Section, recvbuf: Section, count: In<i64>, datatype: In<Int>, op: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_exscan_init_c_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, info, request, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_exscan_init_c_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, comm, info, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_Gather_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierror)
@@ -297,28 +305,29 @@ extern "C" fn pmpi_gather_init_c_(sendbuf: Buffer, sendcount: In<i64>, sendtype:
 /// MPI_Gather_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_gather_init_c_f08ts_(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_gather_init_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, info, request, ierror);
-        }
-        let sendbuf_as = match sendbuf.layout(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
-            return pmpi_gather_init_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), root, comm, info, request, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_gather_init_c_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, root, comm, info, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierror);
+        return gather_init_c_with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierror);
     }
     pmpi_gather_init_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, info, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn gather_init_c_with_gaps(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_gather_init_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, info, request, ierror);
+    }
+    let sendbuf_as = match sendbuf.layout(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let recvbuf_as = match recvbuf.layout(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
+        return pmpi_gather_init_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), root, comm, info, request, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_gather_init_c_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, root, comm, info, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_Gatherv_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request, ierror)
@@ -333,23 +342,24 @@ extern "C" fn pmpi_gatherv_init_c_(sendbuf: Buffer, sendcount: In<i64>, sendtype
 /// MPI_Gatherv_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_gatherv_init_c_f08ts_(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcounts: *const i64, displs: *const i64, recvtype: In<Int>, root: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcounts: *const i64, displs: *const i64, recvtype: In<Int>, root: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_gatherv_init_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcounts, displs, recvtype, root, comm, info, request, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_gatherv_init_c_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcounts, displs, recvtype, root, comm, info, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request, ierror);
+        return gatherv_init_c_with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request, ierror);
     }
     pmpi_gatherv_init_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcounts, displs, recvtype, root, comm, info, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn gatherv_init_c_with_gaps(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcounts: *const i64, displs: *const i64, recvtype: In<Int>, root: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_gatherv_init_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcounts, displs, recvtype, root, comm, info, request, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_gatherv_init_c_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcounts, displs, recvtype, root, comm, info, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_Reduce_init_c(sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierror)
@@ -364,23 +374,24 @@ extern "C" fn pmpi_reduce_init_c_(sendbuf: Buffer, recvbuf: Buffer, count: In<i6
 /// MPI_Reduce_init_c(sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_reduce_init_c_f08ts_(sendbuf: Section, recvbuf: Section, count: In<i64>, datatype: In<Int>, op: In<Int>, root: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, recvbuf: Section, count: In<i64>, datatype: In<Int>, op: In<Int>, root: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_reduce_init_c_(sendbuf.start(), recvbuf.start(), count, datatype, op, root, comm, info, request, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_reduce_init_c_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, root, comm, info, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierror);
+        return reduce_init_c_with_gaps(sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierror);
     }
     pmpi_reduce_init_c_(sendbuf.start(), recvbuf.start(), count, datatype, op, root, comm, info, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn reduce_init_c_with_gaps(sendbuf: Section, recvbuf: Section, count: In<i64>, datatype: In<Int>, op: In<Int>, root: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_reduce_init_c_(sendbuf.start(), recvbuf.start(), count, datatype, op, root, comm, info, request, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_reduce_init_c_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, root, comm, info, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_Reduce_scatter_block_init_c(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request, ierror)
@@ -395,23 +406,24 @@ extern "C" fn pmpi_reduce_scatter_block_init_c_(sendbuf: Buffer, recvbuf: Buffer
 /// MPI_Reduce_scatter_block_init_c(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_reduce_scatter_block_init_c_f08ts_(sendbuf: Section, recvbuf: Section, recvcount: In<i64>, datatype: In<Int>, op: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, recvbuf: Section, recvcount: In<i64>, datatype: In<Int>, op: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_reduce_scatter_block_init_c_(sendbuf.start(), recvbuf.start(), recvcount, datatype, op, comm, info, request, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_reduce_scatter_block_init_c_(sendbuf_copy.start(), recvbuf_copy.start(), recvcount, datatype, op, comm, info, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request, ierror);
+        return reduce_scatter_block_init_c_with_gaps(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request, ierror);
     }
     pmpi_reduce_scatter_block_init_c_(sendbuf.start(), recvbuf.start(), recvcount, datatype, op, comm, info, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn reduce_scatter_block_init_c_with_gaps(sendbuf: Section, recvbuf: Section, recvcount: In<i64>, datatype: In<Int>, op: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_reduce_scatter_block_init_c_(sendbuf.start(), recvbuf.start(), recvcount, datatype, op, comm, info, request, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_reduce_scatter_block_init_c_(sendbuf_copy.start(), recvbuf_copy.start(), recvcount, datatype, op, comm, info, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_Reduce_scatter_init_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request, ierror)
@@ -426,23 +438,24 @@ extern "C" fn pmpi_reduce_scatter_init_c_(sendbuf: Buffer, recvbuf: Buffer, recv
 /// MPI_Reduce_scatter_init_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_reduce_scatter_init_c_f08ts_(sendbuf: Section, recvbuf: Section, recvcounts: *const i64, datatype: In<Int>, op: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, recvbuf: Section, recvcounts: *const i64, datatype: In<Int>, op: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_reduce_scatter_init_c_(sendbuf.start(), recvbuf.start(), recvcounts, datatype, op, comm, info, request, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_reduce_scatter_init_c_(sendbuf_copy.start(), recvbuf_copy.start(), recvcounts, datatype, op, comm, info, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request, ierror);
+        return reduce_scatter_init_c_with_gaps(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request, ierror);
     }
     pmpi_reduce_scatter_init_c_(sendbuf.start(), recvbuf.start(), recvcounts, datatype, op, comm, info, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn reduce_scatter_init_c_with_gaps(sendbuf: Section, recvbuf: Section, recvcounts: *const i64, datatype: In<Int>, op: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_reduce_scatter_init_c_(sendbuf.start(), recvbuf.start(), recvcounts, datatype, op, comm, info, request, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_reduce_scatter_init_c_(sendbuf_copy.start(), recvbuf_copy.start(), recvcounts, datatype, op, comm, info, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_Scan_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror)
@@ -457,23 +470,24 @@ extern "C" fn pmpi_scan_init_c_(sendbuf: Buffer, recvbuf: Buffer, count: In<i64>
 /// MPI_Scan_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_scan_init_c_f08ts_(sendbuf: Section, recvbuf: Section, count: In<i64>, datatype: In<Int>, op: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, recvbuf: Section, count: In<i64>, datatype: In<Int>, op: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_scan_init_c_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, info, request, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_scan_init_c_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, comm, info, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror);
+        return scan_init_c_with_gaps(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror);
     }
     pmpi_scan_init_c_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, info, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn scan_init_c_with_gaps(sendbuf: Section, recvbuf: Section, count: In<i64>, datatype: In<Int>, op: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_scan_init_c_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, info, request, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_scan_init_c_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, comm, info, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_Scatter_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierror)
@@ -488,28 +502,29 @@ extern "C" fn pmpi_scatter_init_c_(sendbuf: Buffer, sendcount: In<i64>, sendtype
 /// MPI_Scatter_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_scatter_init_c_f08ts_(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_scatter_init_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, info, request, ierror);
-        }
-        let sendbuf_as = match sendbuf.layout(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
-            return pmpi_scatter_init_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), root, comm, info, request, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_scatter_init_c_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, root, comm, info, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierror);
+        return scatter_init_c_with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierror);
     }
     pmpi_scatter_init_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, info, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn scatter_init_c_with_gaps(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_scatter_init_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, info, request, ierror);
+    }
+    let sendbuf_as = match sendbuf.layout(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let recvbuf_as = match recvbuf.layout(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
+        return pmpi_scatter_init_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), root, comm, info, request, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_scatter_init_c_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, root, comm, info, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_Scatterv_init_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierror)
@@ -524,23 +539,74 @@ extern "C" fn pmpi_scatterv_init_c_(sendbuf: Buffer, sendcounts: *const i64, dis
 /// MPI_Scatterv_init_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_scatterv_init_c_f08ts_(sendbuf: Section, sendcounts: *const i64, displs: *const i64, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, sendcounts: *const i64, displs: *const i64, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_scatterv_init_c_(sendbuf.start(), sendcounts, displs, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, info, request, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_scatterv_init_c_(sendbuf_copy.start(), sendcounts, displs, sendtype, recvbuf_copy.start(), recvcount, recvtype, root, comm, info, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierror);
+        return scatterv_init_c_with_gaps(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierror);
     }
     pmpi_scatterv_init_c_(sendbuf.start(), sendcounts, displs, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, info, request, ierror);
 }
 
+#[cold]
+#[inline(never)]
+extern "C" fn scatterv_init_c_with_gaps(sendbuf: Section, sendcounts: *const i64, displs: *const i64, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_scatterv_init_c_(sendbuf.start(), sendcounts, displs, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, info, request, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_scatterv_init_c_(sendbuf_copy.start(), sendcounts, displs, sendtype, recvbuf_copy.start(), recvcount, recvtype, root, comm, info, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
+    ierror.set(result);
+}
+
 f08ts_names! { allgather_init_c allgatherv_init_c allreduce_init_c alltoall_init_c alltoallv_init_c alltoallw_init_c bcast_init_c exscan_init_c gather_init_c gatherv_init_c reduce_init_c reduce_scatter_block_init_c reduce_scatter_init_c scan_init_c scatter_init_c scatterv_init_c }
+routines! {
+    pmpi_allgather_init_c_ = "MPI_Allgather_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror)"
+    pmpi_allgather_init_c_f08ts_ = "MPI_Allgather_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror) of mpi_f08"
+    allgather_init_c_with_gaps = "MPI_Allgather_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror) of mpi_f08"
+    pmpi_allgatherv_init_c_ = "MPI_Allgatherv_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierror)"
+    pmpi_allgatherv_init_c_f08ts_ = "MPI_Allgatherv_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierror) of mpi_f08"
+    allgatherv_init_c_with_gaps = "MPI_Allgatherv_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierror) of mpi_f08"
+    pmpi_allreduce_init_c_ = "MPI_Allreduce_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror)"
+    pmpi_allreduce_init_c_f08ts_ = "MPI_Allreduce_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror) of mpi_f08"
+    allreduce_init_c_with_gaps = "MPI_Allreduce_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror) of mpi_f08"
+    pmpi_alltoall_init_c_ = "MPI_Alltoall_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror)"
+    pmpi_alltoall_init_c_f08ts_ = "MPI_Alltoall_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror) of mpi_f08"
+    alltoall_init_c_with_gaps = "MPI_Alltoall_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror) of mpi_f08"
+    pmpi_alltoallv_init_c_ = "MPI_Alltoallv_init_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierror)"
+    pmpi_alltoallv_init_c_f08ts_ = "MPI_Alltoallv_init_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierror) of mpi_f08"
+    alltoallv_init_c_with_gaps = "MPI_Alltoallv_init_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierror) of mpi_f08"
+    pmpi_alltoallw_init_c_ = "MPI_Alltoallw_init_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierror)"
+    pmpi_alltoallw_init_c_f08ts_ = "MPI_Alltoallw_init_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierror) of mpi_f08"
+    alltoallw_init_c_with_gaps = "MPI_Alltoallw_init_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierror) of mpi_f08"
+    pmpi_bcast_init_c_ = "MPI_Bcast_init_c(buffer, count, datatype, root, comm, info, request, ierror)"
+    pmpi_bcast_init_c_f08ts_ = "MPI_Bcast_init_c(buffer, count, datatype, root, comm, info, request, ierror) of mpi_f08"
+    bcast_init_c_with_gaps = "MPI_Bcast_init_c(buffer, count, datatype, root, comm, info, request, ierror) of mpi_f08"
+    pmpi_exscan_init_c_ = "MPI_Exscan_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror)"
+    pmpi_exscan_init_c_f08ts_ = "MPI_Exscan_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror) of mpi_f08"
+    exscan_init_c_with_gaps = "MPI_Exscan_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror) of mpi_f08"
+    pmpi_gather_init_c_ = "MPI_Gather_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierror)"
+    pmpi_gather_init_c_f08ts_ = "MPI_Gather_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierror) of mpi_f08"
+    gather_init_c_with_gaps = "MPI_Gather_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierror) of mpi_f08"
+    pmpi_gatherv_init_c_ = "MPI_Gatherv_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request, ierror)"
+    pmpi_gatherv_init_c_f08ts_ = "MPI_Gatherv_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request, ierror) of mpi_f08"
+    gatherv_init_c_with_gaps = "MPI_Gatherv_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request, ierror) of mpi_f08"
+    pmpi_reduce_init_c_ = "MPI_Reduce_init_c(sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierror)"
+    pmpi_reduce_init_c_f08ts_ = "MPI_Reduce_init_c(sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierror) of mpi_f08"
+    reduce_init_c_with_gaps = "MPI_Reduce_init_c(sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierror) of mpi_f08"
+    pmpi_reduce_scatter_block_init_c_ = "MPI_Reduce_scatter_block_init_c(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request, ierror)"
+    pmpi_reduce_scatter_block_init_c_f08ts_ = "MPI_Reduce_scatter_block_init_c(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request, ierror) of mpi_f08"
+    reduce_scatter_block_init_c_with_gaps = "MPI_Reduce_scatter_block_init_c(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request, ierror) of mpi_f08"
+    pmpi_reduce_scatter_init_c_ = "MPI_Reduce_scatter_init_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request, ierror)"
+    pmpi_reduce_scatter_init_c_f08ts_ = "MPI_Reduce_scatter_init_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request, ierror) of mpi_f08"
+    reduce_scatter_init_c_with_gaps = "MPI_Reduce_scatter_init_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request, ierror) of mpi_f08"
+    pmpi_scan_init_c_ = "MPI_Scan_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror)"
+    pmpi_scan_init_c_f08ts_ = "MPI_Scan_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror) of mpi_f08"
+    scan_init_c_with_gaps = "MPI_Scan_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror) of mpi_f08"
+    pmpi_scatter_init_c_ = "MPI_Scatter_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierror)"
+    pmpi_scatter_init_c_f08ts_ = "MPI_Scatter_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierror) of mpi_f08"
+    scatter_init_c_with_gaps = "MPI_Scatter_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierror) of mpi_f08"
+    pmpi_scatterv_init_c_ = "MPI_Scatterv_init_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierror)"
+    pmpi_scatterv_init_c_f08ts_ = "MPI_Scatterv_init_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierror) of mpi_f08"
+    scatterv_init_c_with_gaps = "MPI_Scatterv_init_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierror) of mpi_f08"
+}

@@ -23,28 +23,29 @@ extern "C" fn pmpi_neighbor_allgather_init_(sendbuf: Buffer, sendcount: In<Int>,
 /// MPI_Neighbor_allgather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_neighbor_allgather_init_f08ts_(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_neighbor_allgather_init_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, info, request, ierror);
-        }
-        let sendbuf_as = match sendbuf.layout(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
-            return pmpi_neighbor_allgather_init_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), comm, info, request, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_neighbor_allgather_init_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, comm, info, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror);
+        return neighbor_allgather_init_with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror);
     }
     pmpi_neighbor_allgather_init_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, info, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn neighbor_allgather_init_with_gaps(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_neighbor_allgather_init_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, info, request, ierror);
+    }
+    let sendbuf_as = match sendbuf.layout(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let recvbuf_as = match recvbuf.layout(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
+        return pmpi_neighbor_allgather_init_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), comm, info, request, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_neighbor_allgather_init_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, comm, info, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_Neighbor_allgatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierror)
@@ -59,23 +60,24 @@ extern "C" fn pmpi_neighbor_allgatherv_init_(sendbuf: Buffer, sendcount: In<Int>
 /// MPI_Neighbor_allgatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_neighbor_allgatherv_init_f08ts_(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcounts: *const Int, displs: *const Int, recvtype: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcounts: *const Int, displs: *const Int, recvtype: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_neighbor_allgatherv_init_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcounts, displs, recvtype, comm, info, request, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_neighbor_allgatherv_init_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcounts, displs, recvtype, comm, info, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierror);
+        return neighbor_allgatherv_init_with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierror);
     }
     pmpi_neighbor_allgatherv_init_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcounts, displs, recvtype, comm, info, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn neighbor_allgatherv_init_with_gaps(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcounts: *const Int, displs: *const Int, recvtype: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_neighbor_allgatherv_init_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcounts, displs, recvtype, comm, info, request, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_neighbor_allgatherv_init_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcounts, displs, recvtype, comm, info, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_Neighbor_alltoall_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror)
@@ -90,28 +92,29 @@ extern "C" fn pmpi_neighbor_alltoall_init_(sendbuf: Buffer, sendcount: In<Int>, 
 /// MPI_Neighbor_alltoall_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_neighbor_alltoall_init_f08ts_(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_neighbor_alltoall_init_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, info, request, ierror);
-        }
-        let sendbuf_as = match sendbuf.layout(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
-            return pmpi_neighbor_alltoall_init_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), comm, info, request, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_neighbor_alltoall_init_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, comm, info, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror);
+        return neighbor_alltoall_init_with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror);
     }
     pmpi_neighbor_alltoall_init_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, info, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn neighbor_alltoall_init_with_gaps(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_neighbor_alltoall_init_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, info, request, ierror);
+    }
+    let sendbuf_as = match sendbuf.layout(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let recvbuf_as = match recvbuf.layout(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
+        return pmpi_neighbor_alltoall_init_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), comm, info, request, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_neighbor_alltoall_init_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, comm, info, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_Neighbor_alltoallv_init(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierror)
@@ -126,23 +129,24 @@ extern "C" fn pmpi_neighbor_alltoallv_init_(sendbuf: Buffer, sendcounts: *const 
 /// MPI_Neighbor_alltoallv_init(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_neighbor_alltoallv_init_f08ts_(sendbuf: Section, sendcounts: *const Int, sdispls: *const Int, sendtype: In<Int>, recvbuf: Section, recvcounts: *const Int, rdispls: *const Int, recvtype: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, sendcounts: *const Int, sdispls: *const Int, sendtype: In<Int>, recvbuf: Section, recvcounts: *const Int, rdispls: *const Int, recvtype: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_neighbor_alltoallv_init_(sendbuf.start(), sendcounts, sdispls, sendtype, recvbuf.start(), recvcounts, rdispls, recvtype, comm, info, request, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_neighbor_alltoallv_init_(sendbuf_copy.start(), sendcounts, sdispls, sendtype, recvbuf_copy.start(), recvcounts, rdispls, recvtype, comm, info, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierror);
+        return neighbor_alltoallv_init_with_gaps(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierror);
     }
     pmpi_neighbor_alltoallv_init_(sendbuf.start(), sendcounts, sdispls, sendtype, recvbuf.start(), recvcounts, rdispls, recvtype, comm, info, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn neighbor_alltoallv_init_with_gaps(sendbuf: Section, sendcounts: *const Int, sdispls: *const Int, sendtype: In<Int>, recvbuf: Section, recvcounts: *const Int, rdispls: *const Int, recvtype: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_neighbor_alltoallv_init_(sendbuf.start(), sendcounts, sdispls, sendtype, recvbuf.start(), recvcounts, rdispls, recvtype, comm, info, request, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_neighbor_alltoallv_init_(sendbuf_copy.start(), sendcounts, sdispls, sendtype, recvbuf_copy.start(), recvcounts, rdispls, recvtype, comm, info, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_Neighbor_alltoallw_init(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierror)
@@ -159,24 +163,42 @@ extern "C" fn pmpi_neighbor_alltoallw_init_(sendbuf: Buffer, sendcounts: *const 
 /// MPI_Neighbor_alltoallw_init(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_neighbor_alltoallw_init_f08ts_(sendbuf: Section, sendcounts: *const Int, sdispls: *const i64, sendtypes: Handles, recvbuf: Section, recvcounts: *const Int, rdispls: *const i64, recvtypes: Handles, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, sendcounts: *const Int, sdispls: *const i64, sendtypes: Handles, recvbuf: Section, recvcounts: *const Int, rdispls: *const i64, recvtypes: Handles, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_neighbor_alltoallw_init_(sendbuf.start(), sendcounts, sdispls, sendtypes, recvbuf.start(), recvcounts, rdispls, recvtypes, comm, info, request, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_neighbor_alltoallw_init_(sendbuf_copy.start(), sendcounts, sdispls, sendtypes, recvbuf_copy.start(), recvcounts, rdispls, recvtypes, comm, info, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierror);
+        return neighbor_alltoallw_init_with_gaps(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierror);
     }
     pmpi_neighbor_alltoallw_init_(sendbuf.start(), sendcounts, sdispls, sendtypes, recvbuf.start(), recvcounts, rdispls, recvtypes, comm, info, request, ierror);
 }
 
+#[cold]
+#[inline(never)]
+extern "C" fn neighbor_alltoallw_init_with_gaps(sendbuf: Section, sendcounts: *const Int, sdispls: *const i64, sendtypes: Handles, recvbuf: Section, recvcounts: *const Int, rdispls: *const i64, recvtypes: Handles, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_neighbor_alltoallw_init_(sendbuf.start(), sendcounts, sdispls, sendtypes, recvbuf.start(), recvcounts, rdispls, recvtypes, comm, info, request, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_neighbor_alltoallw_init_(sendbuf_copy.start(), sendcounts, sdispls, sendtypes, recvbuf_copy.start(), recvcounts, rdispls, recvtypes, comm, info, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
+    ierror.set(result);
+}
+
 plain_names! { neighbor_allgather_init neighbor_allgatherv_init neighbor_alltoall_init neighbor_alltoallv_init neighbor_alltoallw_init }
 f08ts_names! { neighbor_allgather_init neighbor_allgatherv_init neighbor_alltoall_init neighbor_alltoallv_init neighbor_alltoallw_init }
+routines! {
+    pmpi_neighbor_allgather_init_ = "MPI_Neighbor_allgather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror)"
+    pmpi_neighbor_allgather_init_f08ts_ = "MPI_Neighbor_allgather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror) of mpi_f08"
+    neighbor_allgather_init_with_gaps = "MPI_Neighbor_allgather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror) of mpi_f08"
+    pmpi_neighbor_allgatherv_init_ = "MPI_Neighbor_allgatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierror)"
+    pmpi_neighbor_allgatherv_init_f08ts_ = "MPI_Neighbor_allgatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierror) of mpi_f08"
+    neighbor_allgatherv_init_with_gaps = "MPI_Neighbor_allgatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierror) of mpi_f08"
+    pmpi_neighbor_alltoall_init_ = "MPI_Neighbor_alltoall_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror)"
+    pmpi_neighbor_alltoall_init_f08ts_ = "MPI_Neighbor_alltoall_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror) of mpi_f08"
+    neighbor_alltoall_init_with_gaps = "MPI_Neighbor_alltoall_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror) of mpi_f08"
+    pmpi_neighbor_alltoallv_init_ = "MPI_Neighbor_alltoallv_init(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierror)"
+    pmpi_neighbor_alltoallv_init_f08ts_ = "MPI_Neighbor_alltoallv_init(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierror) of mpi_f08"
+    neighbor_alltoallv_init_with_gaps = "MPI_Neighbor_alltoallv_init(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierror) of mpi_f08"
+    pmpi_neighbor_alltoallw_init_ = "MPI_Neighbor_alltoallw_init(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierror)"
+    pmpi_neighbor_alltoallw_init_f08ts_ = "MPI_Neighbor_alltoallw_init(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierror) of mpi_f08"
+    neighbor_alltoallw_init_with_gaps = "MPI_Neighbor_alltoallw_init(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierror) of mpi_f08"
+}

@@ -23,28 +23,29 @@ extern "C" fn pmpi_neighbor_allgather_init_c_(sendbuf: Buffer, sendcount: In<i64
 /// MPI_Neighbor_allgather_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_neighbor_allgather_init_c_f08ts_(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_neighbor_allgather_init_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, info, request, ierror);
-        }
-        let sendbuf_as = match sendbuf.layout(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
-            return pmpi_neighbor_allgather_init_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), comm, info, request, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_neighbor_allgather_init_c_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, comm, info, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror);
+        return neighbor_allgather_init_c_with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror);
     }
     pmpi_neighbor_allgather_init_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, info, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn neighbor_allgather_init_c_with_gaps(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_neighbor_allgather_init_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, info, request, ierror);
+    }
+    let sendbuf_as = match sendbuf.layout(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let recvbuf_as = match recvbuf.layout(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
+        return pmpi_neighbor_allgather_init_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), comm, info, request, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_neighbor_allgather_init_c_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, comm, info, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_Neighbor_allgatherv_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierror)
@@ -59,23 +60,24 @@ extern "C" fn pmpi_neighbor_allgatherv_init_c_(sendbuf: Buffer, sendcount: In<i6
 /// MPI_Neighbor_allgatherv_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_neighbor_allgatherv_init_c_f08ts_(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcounts: *const i64, displs: *const i64, recvtype: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcounts: *const i64, displs: *const i64, recvtype: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_neighbor_allgatherv_init_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcounts, displs, recvtype, comm, info, request, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_neighbor_allgatherv_init_c_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcounts, displs, recvtype, comm, info, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierror);
+        return neighbor_allgatherv_init_c_with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierror);
     }
     pmpi_neighbor_allgatherv_init_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcounts, displs, recvtype, comm, info, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn neighbor_allgatherv_init_c_with_gaps(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcounts: *const i64, displs: *const i64, recvtype: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_neighbor_allgatherv_init_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcounts, displs, recvtype, comm, info, request, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_neighbor_allgatherv_init_c_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcounts, displs, recvtype, comm, info, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_Neighbor_alltoall_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror)
@@ -90,28 +92,29 @@ extern "C" fn pmpi_neighbor_alltoall_init_c_(sendbuf: Buffer, sendcount: In<i64>
 /// MPI_Neighbor_alltoall_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_neighbor_alltoall_init_c_f08ts_(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_neighbor_alltoall_init_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, info, request, ierror);
-        }
-        let sendbuf_as = match sendbuf.layout(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
-            return pmpi_neighbor_alltoall_init_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), comm, info, request, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_neighbor_alltoall_init_c_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, comm, info, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror);
+        return neighbor_alltoall_init_c_with_gaps(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror);
     }
     pmpi_neighbor_alltoall_init_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, info, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn neighbor_alltoall_init_c_with_gaps(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_neighbor_alltoall_init_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, info, request, ierror);
+    }
+    let sendbuf_as = match sendbuf.layout(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let recvbuf_as = match recvbuf.layout(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
+        return pmpi_neighbor_alltoall_init_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), comm, info, request, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_neighbor_alltoall_init_c_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, comm, info, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_Neighbor_alltoallv_init_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierror)
@@ -126,23 +129,24 @@ extern "C" fn pmpi_neighbor_alltoallv_init_c_(sendbuf: Buffer, sendcounts: *cons
 /// MPI_Neighbor_alltoallv_init_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_neighbor_alltoallv_init_c_f08ts_(sendbuf: Section, sendcounts: *const i64, sdispls: *const i64, sendtype: In<Int>, recvbuf: Section, recvcounts: *const i64, rdispls: *const i64, recvtype: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, sendcounts: *const i64, sdispls: *const i64, sendtype: In<Int>, recvbuf: Section, recvcounts: *const i64, rdispls: *const i64, recvtype: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_neighbor_alltoallv_init_c_(sendbuf.start(), sendcounts, sdispls, sendtype, recvbuf.start(), recvcounts, rdispls, recvtype, comm, info, request, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_neighbor_alltoallv_init_c_(sendbuf_copy.start(), sendcounts, sdispls, sendtype, recvbuf_copy.start(), recvcounts, rdispls, recvtype, comm, info, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierror);
+        return neighbor_alltoallv_init_c_with_gaps(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierror);
     }
     pmpi_neighbor_alltoallv_init_c_(sendbuf.start(), sendcounts, sdispls, sendtype, recvbuf.start(), recvcounts, rdispls, recvtype, comm, info, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn neighbor_alltoallv_init_c_with_gaps(sendbuf: Section, sendcounts: *const i64, sdispls: *const i64, sendtype: In<Int>, recvbuf: Section, recvcounts: *const i64, rdispls: *const i64, recvtype: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_neighbor_alltoallv_init_c_(sendbuf.start(), sendcounts, sdispls, sendtype, recvbuf.start(), recvcounts, rdispls, recvtype, comm, info, request, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_neighbor_alltoallv_init_c_(sendbuf_copy.start(), sendcounts, sdispls, sendtype, recvbuf_copy.start(), recvcounts, rdispls, recvtype, comm, info, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_Neighbor_alltoallw_init_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierror)
@@ -159,23 +163,41 @@ extern "C" fn pmpi_neighbor_alltoallw_init_c_(sendbuf: Buffer, sendcounts: *cons
 /// MPI_Neighbor_alltoallw_init_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_neighbor_alltoallw_init_c_f08ts_(sendbuf: Section, sendcounts: *const i64, sdispls: *const i64, sendtypes: Handles, recvbuf: Section, recvcounts: *const i64, rdispls: *const i64, recvtypes: Handles, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, sendcounts: *const i64, sdispls: *const i64, sendtypes: Handles, recvbuf: Section, recvcounts: *const i64, rdispls: *const i64, recvtypes: Handles, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_neighbor_alltoallw_init_c_(sendbuf.start(), sendcounts, sdispls, sendtypes, recvbuf.start(), recvcounts, rdispls, recvtypes, comm, info, request, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_neighbor_alltoallw_init_c_(sendbuf_copy.start(), sendcounts, sdispls, sendtypes, recvbuf_copy.start(), recvcounts, rdispls, recvtypes, comm, info, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierror);
+        return neighbor_alltoallw_init_c_with_gaps(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierror);
     }
     pmpi_neighbor_alltoallw_init_c_(sendbuf.start(), sendcounts, sdispls, sendtypes, recvbuf.start(), recvcounts, rdispls, recvtypes, comm, info, request, ierror);
 }
 
+#[cold]
+#[inline(never)]
+extern "C" fn neighbor_alltoallw_init_c_with_gaps(sendbuf: Section, sendcounts: *const i64, sdispls: *const i64, sendtypes: Handles, recvbuf: Section, recvcounts: *const i64, rdispls: *const i64, recvtypes: Handles, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_neighbor_alltoallw_init_c_(sendbuf.start(), sendcounts, sdispls, sendtypes, recvbuf.start(), recvcounts, rdispls, recvtypes, comm, info, request, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_neighbor_alltoallw_init_c_(sendbuf_copy.start(), sendcounts, sdispls, sendtypes, recvbuf_copy.start(), recvcounts, rdispls, recvtypes, comm, info, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
+    ierror.set(result);
+}
+
 f08ts_names! { neighbor_allgather_init_c neighbor_allgatherv_init_c neighbor_alltoall_init_c neighbor_alltoallv_init_c neighbor_alltoallw_init_c }
+routines! {
+    pmpi_neighbor_allgather_init_c_ = "MPI_Neighbor_allgather_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror)"
+    pmpi_neighbor_allgather_init_c_f08ts_ = "MPI_Neighbor_allgather_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror) of mpi_f08"
+    neighbor_allgather_init_c_with_gaps = "MPI_Neighbor_allgather_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror) of mpi_f08"
+    pmpi_neighbor_allgatherv_init_c_ = "MPI_Neighbor_allgatherv_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierror)"
+    pmpi_neighbor_allgatherv_init_c_f08ts_ = "MPI_Neighbor_allgatherv_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierror) of mpi_f08"
+    neighbor_allgatherv_init_c_with_gaps = "MPI_Neighbor_allgatherv_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierror) of mpi_f08"
+    pmpi_neighbor_alltoall_init_c_ = "MPI_Neighbor_alltoall_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror)"
+    pmpi_neighbor_alltoall_init_c_f08ts_ = "MPI_Neighbor_alltoall_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror) of mpi_f08"
+    neighbor_alltoall_init_c_with_gaps = "MPI_Neighbor_alltoall_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror) of mpi_f08"
+    pmpi_neighbor_alltoallv_init_c_ = "MPI_Neighbor_alltoallv_init_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierror)"
+    pmpi_neighbor_alltoallv_init_c_f08ts_ = "MPI_Neighbor_alltoallv_init_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierror) of mpi_f08"
+    neighbor_alltoallv_init_c_with_gaps = "MPI_Neighbor_alltoallv_init_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierror) of mpi_f08"
+    pmpi_neighbor_alltoallw_init_c_ = "MPI_Neighbor_alltoallw_init_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierror)"
+    pmpi_neighbor_alltoallw_init_c_f08ts_ = "MPI_Neighbor_alltoallw_init_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierror) of mpi_f08"
+    neighbor_alltoallw_init_c_with_gaps = "MPI_Neighbor_alltoallw_init_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierror) of mpi_f08"
+}

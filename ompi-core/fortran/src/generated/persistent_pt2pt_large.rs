@@ -23,26 +23,27 @@ extern "C" fn pmpi_bsend_init_c_(buf: Buffer, count: In<i64>, datatype: In<Int>,
 /// MPI_Bsend_init_c(buf, count, datatype, dest, tag, comm, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_bsend_init_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_bsend_init_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
-        }
-        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_bsend_init_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_bsend_init_c_(buf_copy.start(), count, datatype, dest, tag, comm, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (buf_copy, false), None) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(buf.is_whole()) {
-        return with_gaps(buf, count, datatype, dest, tag, comm, request, ierror);
+        return bsend_init_c_with_gaps(buf, count, datatype, dest, tag, comm, request, ierror);
     }
     pmpi_bsend_init_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn bsend_init_c_with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_bsend_init_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
+    }
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_bsend_init_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_bsend_init_c_(buf_copy.start(), count, datatype, dest, tag, comm, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (buf_copy, false), None) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_Recv_init_c(buf, count, datatype, source, tag, comm, request, ierror)
@@ -57,26 +58,27 @@ extern "C" fn pmpi_recv_init_c_(buf: Buffer, count: In<i64>, datatype: In<Int>, 
 /// MPI_Recv_init_c(buf, count, datatype, source, tag, comm, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_recv_init_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, source: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, source: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_recv_init_c_(buf.start(), count, datatype, source, tag, comm, request, ierror);
-        }
-        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_recv_init_c_(buf.start(), buf_as.count(), buf_as.datatype(), source, tag, comm, request, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_recv_init_c_(buf_copy.start(), count, datatype, source, tag, comm, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (buf_copy, true), None) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(buf.is_whole()) {
-        return with_gaps(buf, count, datatype, source, tag, comm, request, ierror);
+        return recv_init_c_with_gaps(buf, count, datatype, source, tag, comm, request, ierror);
     }
     pmpi_recv_init_c_(buf.start(), count, datatype, source, tag, comm, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn recv_init_c_with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, source: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_recv_init_c_(buf.start(), count, datatype, source, tag, comm, request, ierror);
+    }
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_recv_init_c_(buf.start(), buf_as.count(), buf_as.datatype(), source, tag, comm, request, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_recv_init_c_(buf_copy.start(), count, datatype, source, tag, comm, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (buf_copy, true), None) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_Rsend_init_c(buf, count, datatype, dest, tag, comm, request, ierror)
@@ -91,26 +93,27 @@ extern "C" fn pmpi_rsend_init_c_(buf: Buffer, count: In<i64>, datatype: In<Int>,
 /// MPI_Rsend_init_c(buf, count, datatype, dest, tag, comm, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_rsend_init_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_rsend_init_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
-        }
-        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_rsend_init_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_rsend_init_c_(buf_copy.start(), count, datatype, dest, tag, comm, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (buf_copy, false), None) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(buf.is_whole()) {
-        return with_gaps(buf, count, datatype, dest, tag, comm, request, ierror);
+        return rsend_init_c_with_gaps(buf, count, datatype, dest, tag, comm, request, ierror);
     }
     pmpi_rsend_init_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn rsend_init_c_with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_rsend_init_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
+    }
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_rsend_init_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_rsend_init_c_(buf_copy.start(), count, datatype, dest, tag, comm, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (buf_copy, false), None) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_Send_init_c(buf, count, datatype, dest, tag, comm, request, ierror)
@@ -125,26 +128,27 @@ extern "C" fn pmpi_send_init_c_(buf: Buffer, count: In<i64>, datatype: In<Int>, 
 /// MPI_Send_init_c(buf, count, datatype, dest, tag, comm, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_send_init_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_send_init_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
-        }
-        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_send_init_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_send_init_c_(buf_copy.start(), count, datatype, dest, tag, comm, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (buf_copy, false), None) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(buf.is_whole()) {
-        return with_gaps(buf, count, datatype, dest, tag, comm, request, ierror);
+        return send_init_c_with_gaps(buf, count, datatype, dest, tag, comm, request, ierror);
     }
     pmpi_send_init_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn send_init_c_with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_send_init_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
+    }
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_send_init_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_send_init_c_(buf_copy.start(), count, datatype, dest, tag, comm, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (buf_copy, false), None) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_Ssend_init_c(buf, count, datatype, dest, tag, comm, request, ierror)
@@ -159,26 +163,44 @@ extern "C" fn pmpi_ssend_init_c_(buf: Buffer, count: In<i64>, datatype: In<Int>,
 /// MPI_Ssend_init_c(buf, count, datatype, dest, tag, comm, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_ssend_init_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_ssend_init_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
-        }
-        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_ssend_init_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_ssend_init_c_(buf_copy.start(), count, datatype, dest, tag, comm, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (buf_copy, false), None) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(buf.is_whole()) {
-        return with_gaps(buf, count, datatype, dest, tag, comm, request, ierror);
+        return ssend_init_c_with_gaps(buf, count, datatype, dest, tag, comm, request, ierror);
     }
     pmpi_ssend_init_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
 }
 
+#[cold]
+#[inline(never)]
+extern "C" fn ssend_init_c_with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_ssend_init_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
+    }
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_ssend_init_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_ssend_init_c_(buf_copy.start(), count, datatype, dest, tag, comm, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (buf_copy, false), None) { result = NO_MEM }
+    ierror.set(result);
+}
+
 f08ts_names! { bsend_init_c recv_init_c rsend_init_c send_init_c ssend_init_c }
+routines! {
+    pmpi_bsend_init_c_ = "MPI_Bsend_init_c(buf, count, datatype, dest, tag, comm, request, ierror)"
+    pmpi_bsend_init_c_f08ts_ = "MPI_Bsend_init_c(buf, count, datatype, dest, tag, comm, request, ierror) of mpi_f08"
+    bsend_init_c_with_gaps = "MPI_Bsend_init_c(buf, count, datatype, dest, tag, comm, request, ierror) of mpi_f08"
+    pmpi_recv_init_c_ = "MPI_Recv_init_c(buf, count, datatype, source, tag, comm, request, ierror)"
+    pmpi_recv_init_c_f08ts_ = "MPI_Recv_init_c(buf, count, datatype, source, tag, comm, request, ierror) of mpi_f08"
+    recv_init_c_with_gaps = "MPI_Recv_init_c(buf, count, datatype, source, tag, comm, request, ierror) of mpi_f08"
+    pmpi_rsend_init_c_ = "MPI_Rsend_init_c(buf, count, datatype, dest, tag, comm, request, ierror)"
+    pmpi_rsend_init_c_f08ts_ = "MPI_Rsend_init_c(buf, count, datatype, dest, tag, comm, request, ierror) of mpi_f08"
+    rsend_init_c_with_gaps = "MPI_Rsend_init_c(buf, count, datatype, dest, tag, comm, request, ierror) of mpi_f08"
+    pmpi_send_init_c_ = "MPI_Send_init_c(buf, count, datatype, dest, tag, comm, request, ierror)"
+    pmpi_send_init_c_f08ts_ = "MPI_Send_init_c(buf, count, datatype, dest, tag, comm, request, ierror) of mpi_f08"
+    send_init_c_with_gaps = "MPI_Send_init_c(buf, count, datatype, dest, tag, comm, request, ierror) of mpi_f08"
+    pmpi_ssend_init_c_ = "MPI_Ssend_init_c(buf, count, datatype, dest, tag, comm, request, ierror)"
+    pmpi_ssend_init_c_f08ts_ = "MPI_Ssend_init_c(buf, count, datatype, dest, tag, comm, request, ierror) of mpi_f08"
+    ssend_init_c_with_gaps = "MPI_Ssend_init_c(buf, count, datatype, dest, tag, comm, request, ierror) of mpi_f08"
+}

@@ -35,23 +35,24 @@ extern "C" fn pmpi_bsend_(buf: Buffer, count: In<Int>, datatype: In<Int>, dest: 
 /// MPI_Bsend(buf, count, datatype, dest, tag, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_bsend_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_bsend_(buf.start(), count, datatype, dest, tag, comm, ierror);
-        }
-        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_bsend_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        pmpi_bsend_(buf_copy.start(), count, datatype, dest, tag, comm, ierror);
-    }
     if !(buf.is_whole()) {
-        return with_gaps(buf, count, datatype, dest, tag, comm, ierror);
+        return bsend_with_gaps(buf, count, datatype, dest, tag, comm, ierror);
     }
     pmpi_bsend_(buf.start(), count, datatype, dest, tag, comm, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn bsend_with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_bsend_(buf.start(), count, datatype, dest, tag, comm, ierror);
+    }
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_bsend_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    pmpi_bsend_(buf_copy.start(), count, datatype, dest, tag, comm, ierror);
 }
 
 /// MPI_Ibsend(buf, count, datatype, dest, tag, comm, request, ierror)
@@ -66,26 +67,27 @@ extern "C" fn pmpi_ibsend_(buf: Buffer, count: In<Int>, datatype: In<Int>, dest:
 /// MPI_Ibsend(buf, count, datatype, dest, tag, comm, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_ibsend_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_ibsend_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
-        }
-        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_ibsend_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_ibsend_(buf_copy.start(), count, datatype, dest, tag, comm, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(buf.is_whole()) {
-        return with_gaps(buf, count, datatype, dest, tag, comm, request, ierror);
+        return ibsend_with_gaps(buf, count, datatype, dest, tag, comm, request, ierror);
     }
     pmpi_ibsend_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn ibsend_with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_ibsend_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
+    }
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_ibsend_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_ibsend_(buf_copy.start(), count, datatype, dest, tag, comm, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_Improbe(source, tag, comm, flag, message, status, ierror)
@@ -111,26 +113,27 @@ extern "C" fn pmpi_imrecv_(buf: Buffer, count: In<Int>, datatype: In<Int>, messa
 /// MPI_Imrecv(buf, count, datatype, message, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_imrecv_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, message: Handle, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, message: Handle, request: Handle, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_imrecv_(buf.start(), count, datatype, message, request, ierror);
-        }
-        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_imrecv_(buf.start(), buf_as.count(), buf_as.datatype(), message, request, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_imrecv_(buf_copy.start(), count, datatype, message, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(buf.is_whole()) {
-        return with_gaps(buf, count, datatype, message, request, ierror);
+        return imrecv_with_gaps(buf, count, datatype, message, request, ierror);
     }
     pmpi_imrecv_(buf.start(), count, datatype, message, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn imrecv_with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, message: Handle, request: Handle, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_imrecv_(buf.start(), count, datatype, message, request, ierror);
+    }
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_imrecv_(buf.start(), buf_as.count(), buf_as.datatype(), message, request, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_imrecv_(buf_copy.start(), count, datatype, message, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_Iprobe(source, tag, comm, flag, status, ierror)
@@ -151,26 +154,27 @@ extern "C" fn pmpi_irecv_(buf: Buffer, count: In<Int>, datatype: In<Int>, source
 /// MPI_Irecv(buf, count, datatype, source, tag, comm, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_irecv_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, source: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, source: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_irecv_(buf.start(), count, datatype, source, tag, comm, request, ierror);
-        }
-        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_irecv_(buf.start(), buf_as.count(), buf_as.datatype(), source, tag, comm, request, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_irecv_(buf_copy.start(), count, datatype, source, tag, comm, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(buf.is_whole()) {
-        return with_gaps(buf, count, datatype, source, tag, comm, request, ierror);
+        return irecv_with_gaps(buf, count, datatype, source, tag, comm, request, ierror);
     }
     pmpi_irecv_(buf.start(), count, datatype, source, tag, comm, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn irecv_with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, source: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_irecv_(buf.start(), count, datatype, source, tag, comm, request, ierror);
+    }
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_irecv_(buf.start(), buf_as.count(), buf_as.datatype(), source, tag, comm, request, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_irecv_(buf_copy.start(), count, datatype, source, tag, comm, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_Irsend(buf, count, datatype, dest, tag, comm, request, ierror)
@@ -185,26 +189,27 @@ extern "C" fn pmpi_irsend_(buf: Buffer, count: In<Int>, datatype: In<Int>, dest:
 /// MPI_Irsend(buf, count, datatype, dest, tag, comm, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_irsend_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_irsend_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
-        }
-        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_irsend_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_irsend_(buf_copy.start(), count, datatype, dest, tag, comm, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(buf.is_whole()) {
-        return with_gaps(buf, count, datatype, dest, tag, comm, request, ierror);
+        return irsend_with_gaps(buf, count, datatype, dest, tag, comm, request, ierror);
     }
     pmpi_irsend_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn irsend_with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_irsend_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
+    }
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_irsend_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_irsend_(buf_copy.start(), count, datatype, dest, tag, comm, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_Isend(buf, count, datatype, dest, tag, comm, request, ierror)
@@ -219,26 +224,27 @@ extern "C" fn pmpi_isend_(buf: Buffer, count: In<Int>, datatype: In<Int>, dest: 
 /// MPI_Isend(buf, count, datatype, dest, tag, comm, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_isend_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_isend_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
-        }
-        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_isend_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_isend_(buf_copy.start(), count, datatype, dest, tag, comm, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(buf.is_whole()) {
-        return with_gaps(buf, count, datatype, dest, tag, comm, request, ierror);
+        return isend_with_gaps(buf, count, datatype, dest, tag, comm, request, ierror);
     }
     pmpi_isend_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn isend_with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_isend_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
+    }
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_isend_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_isend_(buf_copy.start(), count, datatype, dest, tag, comm, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_Isendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request, ierror)
@@ -253,28 +259,29 @@ extern "C" fn pmpi_isendrecv_(sendbuf: Buffer, sendcount: In<Int>, sendtype: In<
 /// MPI_Isendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_isendrecv_f08ts_(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, dest: In<Int>, sendtag: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, source: In<Int>, recvtag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, dest: In<Int>, sendtag: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, source: In<Int>, recvtag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_isendrecv_(sendbuf.start(), sendcount, sendtype, dest, sendtag, recvbuf.start(), recvcount, recvtype, source, recvtag, comm, request, ierror);
-        }
-        let sendbuf_as = match sendbuf.layout(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
-            return pmpi_isendrecv_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), dest, sendtag, recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), source, recvtag, comm, request, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_isendrecv_(sendbuf_copy.start(), sendcount, sendtype, dest, sendtag, recvbuf_copy.start(), recvcount, recvtype, source, recvtag, comm, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request, ierror);
+        return isendrecv_with_gaps(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request, ierror);
     }
     pmpi_isendrecv_(sendbuf.start(), sendcount, sendtype, dest, sendtag, recvbuf.start(), recvcount, recvtype, source, recvtag, comm, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn isendrecv_with_gaps(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, dest: In<Int>, sendtag: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, source: In<Int>, recvtag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_isendrecv_(sendbuf.start(), sendcount, sendtype, dest, sendtag, recvbuf.start(), recvcount, recvtype, source, recvtag, comm, request, ierror);
+    }
+    let sendbuf_as = match sendbuf.layout(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let recvbuf_as = match recvbuf.layout(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
+        return pmpi_isendrecv_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), dest, sendtag, recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), source, recvtag, comm, request, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_isendrecv_(sendbuf_copy.start(), sendcount, sendtype, dest, sendtag, recvbuf_copy.start(), recvcount, recvtype, source, recvtag, comm, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_Isendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, request, ierror)
@@ -289,26 +296,27 @@ extern "C" fn pmpi_isendrecv_replace_(buf: Buffer, count: In<Int>, datatype: In<
 /// MPI_Isendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_isendrecv_replace_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, sendtag: In<Int>, source: In<Int>, recvtag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, sendtag: In<Int>, source: In<Int>, recvtag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_isendrecv_replace_(buf.start(), count, datatype, dest, sendtag, source, recvtag, comm, request, ierror);
-        }
-        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_isendrecv_replace_(buf.start(), buf_as.count(), buf_as.datatype(), dest, sendtag, source, recvtag, comm, request, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_isendrecv_replace_(buf_copy.start(), count, datatype, dest, sendtag, source, recvtag, comm, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(buf.is_whole()) {
-        return with_gaps(buf, count, datatype, dest, sendtag, source, recvtag, comm, request, ierror);
+        return isendrecv_replace_with_gaps(buf, count, datatype, dest, sendtag, source, recvtag, comm, request, ierror);
     }
     pmpi_isendrecv_replace_(buf.start(), count, datatype, dest, sendtag, source, recvtag, comm, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn isendrecv_replace_with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, sendtag: In<Int>, source: In<Int>, recvtag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_isendrecv_replace_(buf.start(), count, datatype, dest, sendtag, source, recvtag, comm, request, ierror);
+    }
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_isendrecv_replace_(buf.start(), buf_as.count(), buf_as.datatype(), dest, sendtag, source, recvtag, comm, request, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_isendrecv_replace_(buf_copy.start(), count, datatype, dest, sendtag, source, recvtag, comm, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_Issend(buf, count, datatype, dest, tag, comm, request, ierror)
@@ -323,26 +331,27 @@ extern "C" fn pmpi_issend_(buf: Buffer, count: In<Int>, datatype: In<Int>, dest:
 /// MPI_Issend(buf, count, datatype, dest, tag, comm, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_issend_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_issend_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
-        }
-        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_issend_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_issend_(buf_copy.start(), count, datatype, dest, tag, comm, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(buf.is_whole()) {
-        return with_gaps(buf, count, datatype, dest, tag, comm, request, ierror);
+        return issend_with_gaps(buf, count, datatype, dest, tag, comm, request, ierror);
     }
     pmpi_issend_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn issend_with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_issend_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
+    }
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_issend_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_issend_(buf_copy.start(), count, datatype, dest, tag, comm, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_Mprobe(source, tag, comm, message, status, ierror)
@@ -366,24 +375,25 @@ extern "C" fn pmpi_mrecv_(buf: Buffer, count: In<Int>, datatype: In<Int>, messag
 /// MPI_Mrecv(buf, count, datatype, message, status, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_mrecv_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, message: Handle, status: Status, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, message: Handle, status: Status, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_mrecv_(buf.start(), count, datatype, message, status, ierror);
-        }
-        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_mrecv_(buf.start(), buf_as.count(), buf_as.datatype(), message, status, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        pmpi_mrecv_(buf_copy.start(), count, datatype, message, status, ierror);
-        buf_copy.copy_back();
-    }
     if !(buf.is_whole()) {
-        return with_gaps(buf, count, datatype, message, status, ierror);
+        return mrecv_with_gaps(buf, count, datatype, message, status, ierror);
     }
     pmpi_mrecv_(buf.start(), count, datatype, message, status, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn mrecv_with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, message: Handle, status: Status, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_mrecv_(buf.start(), count, datatype, message, status, ierror);
+    }
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_mrecv_(buf.start(), buf_as.count(), buf_as.datatype(), message, status, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    pmpi_mrecv_(buf_copy.start(), count, datatype, message, status, ierror);
+    buf_copy.copy_back();
 }
 
 /// MPI_Probe(source, tag, comm, status, ierror)
@@ -401,24 +411,25 @@ extern "C" fn pmpi_recv_(buf: Buffer, count: In<Int>, datatype: In<Int>, source:
 /// MPI_Recv(buf, count, datatype, source, tag, comm, status, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_recv_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, source: In<Int>, tag: In<Int>, comm: In<Int>, status: Status, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, source: In<Int>, tag: In<Int>, comm: In<Int>, status: Status, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_recv_(buf.start(), count, datatype, source, tag, comm, status, ierror);
-        }
-        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_recv_(buf.start(), buf_as.count(), buf_as.datatype(), source, tag, comm, status, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        pmpi_recv_(buf_copy.start(), count, datatype, source, tag, comm, status, ierror);
-        buf_copy.copy_back();
-    }
     if !(buf.is_whole()) {
-        return with_gaps(buf, count, datatype, source, tag, comm, status, ierror);
+        return recv_with_gaps(buf, count, datatype, source, tag, comm, status, ierror);
     }
     pmpi_recv_(buf.start(), count, datatype, source, tag, comm, status, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn recv_with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, source: In<Int>, tag: In<Int>, comm: In<Int>, status: Status, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_recv_(buf.start(), count, datatype, source, tag, comm, status, ierror);
+    }
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_recv_(buf.start(), buf_as.count(), buf_as.datatype(), source, tag, comm, status, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    pmpi_recv_(buf_copy.start(), count, datatype, source, tag, comm, status, ierror);
+    buf_copy.copy_back();
 }
 
 /// MPI_Rsend(buf, count, datatype, dest, tag, comm, ierror)
@@ -430,23 +441,24 @@ extern "C" fn pmpi_rsend_(buf: Buffer, count: In<Int>, datatype: In<Int>, dest: 
 /// MPI_Rsend(buf, count, datatype, dest, tag, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_rsend_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_rsend_(buf.start(), count, datatype, dest, tag, comm, ierror);
-        }
-        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_rsend_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        pmpi_rsend_(buf_copy.start(), count, datatype, dest, tag, comm, ierror);
-    }
     if !(buf.is_whole()) {
-        return with_gaps(buf, count, datatype, dest, tag, comm, ierror);
+        return rsend_with_gaps(buf, count, datatype, dest, tag, comm, ierror);
     }
     pmpi_rsend_(buf.start(), count, datatype, dest, tag, comm, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn rsend_with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_rsend_(buf.start(), count, datatype, dest, tag, comm, ierror);
+    }
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_rsend_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    pmpi_rsend_(buf_copy.start(), count, datatype, dest, tag, comm, ierror);
 }
 
 /// MPI_Send(buf, count, datatype, dest, tag, comm, ierror)
@@ -458,23 +470,24 @@ extern "C" fn pmpi_send_(buf: Buffer, count: In<Int>, datatype: In<Int>, dest: I
 /// MPI_Send(buf, count, datatype, dest, tag, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_send_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_send_(buf.start(), count, datatype, dest, tag, comm, ierror);
-        }
-        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_send_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        pmpi_send_(buf_copy.start(), count, datatype, dest, tag, comm, ierror);
-    }
     if !(buf.is_whole()) {
-        return with_gaps(buf, count, datatype, dest, tag, comm, ierror);
+        return send_with_gaps(buf, count, datatype, dest, tag, comm, ierror);
     }
     pmpi_send_(buf.start(), count, datatype, dest, tag, comm, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn send_with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_send_(buf.start(), count, datatype, dest, tag, comm, ierror);
+    }
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_send_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    pmpi_send_(buf_copy.start(), count, datatype, dest, tag, comm, ierror);
 }
 
 /// MPI_Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status, ierror)
@@ -486,26 +499,27 @@ extern "C" fn pmpi_sendrecv_(sendbuf: Buffer, sendcount: In<Int>, sendtype: In<I
 /// MPI_Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_sendrecv_f08ts_(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, dest: In<Int>, sendtag: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, source: In<Int>, recvtag: In<Int>, comm: In<Int>, status: Status, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, dest: In<Int>, sendtag: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, source: In<Int>, recvtag: In<Int>, comm: In<Int>, status: Status, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_sendrecv_(sendbuf.start(), sendcount, sendtype, dest, sendtag, recvbuf.start(), recvcount, recvtype, source, recvtag, comm, status, ierror);
-        }
-        let sendbuf_as = match sendbuf.layout_or_copy(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout_or_copy(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
-            return pmpi_sendrecv_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), dest, sendtag, recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), source, recvtag, comm, status, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        pmpi_sendrecv_(sendbuf_copy.start(), sendcount, sendtype, dest, sendtag, recvbuf_copy.start(), recvcount, recvtype, source, recvtag, comm, status, ierror);
-        recvbuf_copy.copy_back();
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status, ierror);
+        return sendrecv_with_gaps(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status, ierror);
     }
     pmpi_sendrecv_(sendbuf.start(), sendcount, sendtype, dest, sendtag, recvbuf.start(), recvcount, recvtype, source, recvtag, comm, status, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn sendrecv_with_gaps(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, dest: In<Int>, sendtag: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, source: In<Int>, recvtag: In<Int>, comm: In<Int>, status: Status, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_sendrecv_(sendbuf.start(), sendcount, sendtype, dest, sendtag, recvbuf.start(), recvcount, recvtype, source, recvtag, comm, status, ierror);
+    }
+    let sendbuf_as = match sendbuf.layout_or_copy(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let recvbuf_as = match recvbuf.layout_or_copy(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
+        return pmpi_sendrecv_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), dest, sendtag, recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), source, recvtag, comm, status, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    pmpi_sendrecv_(sendbuf_copy.start(), sendcount, sendtype, dest, sendtag, recvbuf_copy.start(), recvcount, recvtype, source, recvtag, comm, status, ierror);
+    recvbuf_copy.copy_back();
 }
 
 /// MPI_Sendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, status, ierror)
@@ -517,24 +531,25 @@ extern "C" fn pmpi_sendrecv_replace_(buf: Buffer, count: In<Int>, datatype: In<I
 /// MPI_Sendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, status, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_sendrecv_replace_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, sendtag: In<Int>, source: In<Int>, recvtag: In<Int>, comm: In<Int>, status: Status, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, sendtag: In<Int>, source: In<Int>, recvtag: In<Int>, comm: In<Int>, status: Status, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_sendrecv_replace_(buf.start(), count, datatype, dest, sendtag, source, recvtag, comm, status, ierror);
-        }
-        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_sendrecv_replace_(buf.start(), buf_as.count(), buf_as.datatype(), dest, sendtag, source, recvtag, comm, status, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        pmpi_sendrecv_replace_(buf_copy.start(), count, datatype, dest, sendtag, source, recvtag, comm, status, ierror);
-        buf_copy.copy_back();
-    }
     if !(buf.is_whole()) {
-        return with_gaps(buf, count, datatype, dest, sendtag, source, recvtag, comm, status, ierror);
+        return sendrecv_replace_with_gaps(buf, count, datatype, dest, sendtag, source, recvtag, comm, status, ierror);
     }
     pmpi_sendrecv_replace_(buf.start(), count, datatype, dest, sendtag, source, recvtag, comm, status, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn sendrecv_replace_with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, sendtag: In<Int>, source: In<Int>, recvtag: In<Int>, comm: In<Int>, status: Status, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_sendrecv_replace_(buf.start(), count, datatype, dest, sendtag, source, recvtag, comm, status, ierror);
+    }
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_sendrecv_replace_(buf.start(), buf_as.count(), buf_as.datatype(), dest, sendtag, source, recvtag, comm, status, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    pmpi_sendrecv_replace_(buf_copy.start(), count, datatype, dest, sendtag, source, recvtag, comm, status, ierror);
+    buf_copy.copy_back();
 }
 
 /// MPI_Ssend(buf, count, datatype, dest, tag, comm, ierror)
@@ -546,25 +561,80 @@ extern "C" fn pmpi_ssend_(buf: Buffer, count: In<Int>, datatype: In<Int>, dest: 
 /// MPI_Ssend(buf, count, datatype, dest, tag, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_ssend_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_ssend_(buf.start(), count, datatype, dest, tag, comm, ierror);
-        }
-        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_ssend_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        pmpi_ssend_(buf_copy.start(), count, datatype, dest, tag, comm, ierror);
-    }
     if !(buf.is_whole()) {
-        return with_gaps(buf, count, datatype, dest, tag, comm, ierror);
+        return ssend_with_gaps(buf, count, datatype, dest, tag, comm, ierror);
     }
     pmpi_ssend_(buf.start(), count, datatype, dest, tag, comm, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn ssend_with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_ssend_(buf.start(), count, datatype, dest, tag, comm, ierror);
+    }
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_ssend_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    pmpi_ssend_(buf_copy.start(), count, datatype, dest, tag, comm, ierror);
 }
 
 plain_names! { bsend ibsend improbe imrecv iprobe irecv irsend isend isendrecv isendrecv_replace issend mprobe mrecv probe recv rsend send sendrecv sendrecv_replace ssend }
 f08_names! { improbe iprobe mprobe probe }
 f08ts_names! { bsend ibsend imrecv irecv irsend isend isendrecv isendrecv_replace issend mrecv recv rsend send sendrecv sendrecv_replace ssend }
+routines! {
+    pmpi_bsend_ = "MPI_Bsend(buf, count, datatype, dest, tag, comm, ierror)"
+    pmpi_bsend_f08ts_ = "MPI_Bsend(buf, count, datatype, dest, tag, comm, ierror) of mpi_f08"
+    bsend_with_gaps = "MPI_Bsend(buf, count, datatype, dest, tag, comm, ierror) of mpi_f08"
+    pmpi_ibsend_ = "MPI_Ibsend(buf, count, datatype, dest, tag, comm, request, ierror)"
+    pmpi_ibsend_f08ts_ = "MPI_Ibsend(buf, count, datatype, dest, tag, comm, request, ierror) of mpi_f08"
+    ibsend_with_gaps = "MPI_Ibsend(buf, count, datatype, dest, tag, comm, request, ierror) of mpi_f08"
+    pmpi_improbe_ = "MPI_Improbe(source, tag, comm, flag, message, status, ierror)"
+    pmpi_imrecv_ = "MPI_Imrecv(buf, count, datatype, message, request, ierror)"
+    pmpi_imrecv_f08ts_ = "MPI_Imrecv(buf, count, datatype, message, request, ierror) of mpi_f08"
+    imrecv_with_gaps = "MPI_Imrecv(buf, count, datatype, message, request, ierror) of mpi_f08"
+    pmpi_iprobe_ = "MPI_Iprobe(source, tag, comm, flag, status, ierror)"
+    pmpi_irecv_ = "MPI_Irecv(buf, count, datatype, source, tag, comm, request, ierror)"
+    pmpi_irecv_f08ts_ = "MPI_Irecv(buf, count, datatype, source, tag, comm, request, ierror) of mpi_f08"
+    irecv_with_gaps = "MPI_Irecv(buf, count, datatype, source, tag, comm, request, ierror) of mpi_f08"
+    pmpi_irsend_ = "MPI_Irsend(buf, count, datatype, dest, tag, comm, request, ierror)"
+    pmpi_irsend_f08ts_ = "MPI_Irsend(buf, count, datatype, dest, tag, comm, request, ierror) of mpi_f08"
+    irsend_with_gaps = "MPI_Irsend(buf, count, datatype, dest, tag, comm, request, ierror) of mpi_f08"
+    pmpi_isend_ = "MPI_Isend(buf, count, datatype, dest, tag, comm, request, ierror)"
+    pmpi_isend_f08ts_ = "MPI_Isend(buf, count, datatype, dest, tag, comm, request, ierror) of mpi_f08"
+    isend_with_gaps = "MPI_Isend(buf, count, datatype, dest, tag, comm, request, ierror) of mpi_f08"
+    pmpi_isendrecv_ = "MPI_Isendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request, ierror)"
+    pmpi_isendrecv_f08ts_ = "MPI_Isendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request, ierror) of mpi_f08"
+    isendrecv_with_gaps = "MPI_Isendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request, ierror) of mpi_f08"
+    pmpi_isendrecv_replace_ = "MPI_Isendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, request, ierror)"
+    pmpi_isendrecv_replace_f08ts_ = "MPI_Isendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, request, ierror) of mpi_f08"
+    isendrecv_replace_with_gaps = "MPI_Isendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, request, ierror) of mpi_f08"
+    pmpi_issend_ = "MPI_Issend(buf, count, datatype, dest, tag, comm, request, ierror)"
+    pmpi_issend_f08ts_ = "MPI_Issend(buf, count, datatype, dest, tag, comm, request, ierror) of mpi_f08"
+    issend_with_gaps = "MPI_Issend(buf, count, datatype, dest, tag, comm, request, ierror) of mpi_f08"
+    pmpi_mprobe_ = "MPI_Mprobe(source, tag, comm, message, status, ierror)"
+    pmpi_mrecv_ = "MPI_Mrecv(buf, count, datatype, message, status, ierror)"
+    pmpi_mrecv_f08ts_ = "MPI_Mrecv(buf, count, datatype, message, status, ierror) of mpi_f08"
+    mrecv_with_gaps = "MPI_Mrecv(buf, count, datatype, message, status, ierror) of mpi_f08"
+    pmpi_probe_ = "MPI_Probe(source, tag, comm, status, ierror)"
+    pmpi_recv_ = "MPI_Recv(buf, count, datatype, source, tag, comm, status, ierror)"
+    pmpi_recv_f08ts_ = "MPI_Recv(buf, count, datatype, source, tag, comm, status, ierror) of mpi_f08"
+    recv_with_gaps = "MPI_Recv(buf, count, datatype, source, tag, comm, status, ierror) of mpi_f08"
+    pmpi_rsend_ = "MPI_Rsend(buf, count, datatype, dest, tag, comm, ierror)"
+    pmpi_rsend_f08ts_ = "MPI_Rsend(buf, count, datatype, dest, tag, comm, ierror) of mpi_f08"
+    rsend_with_gaps = "MPI_Rsend(buf, count, datatype, dest, tag, comm, ierror) of mpi_f08"
+    pmpi_send_ = "MPI_Send(buf, count, datatype, dest, tag, comm, ierror)"
+    pmpi_send_f08ts_ = "MPI_Send(buf, count, datatype, dest, tag, comm, ierror) of mpi_f08"
+    send_with_gaps = "MPI_Send(buf, count, datatype, dest, tag, comm, ierror) of mpi_f08"
+    pmpi_sendrecv_ = "MPI_Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status, ierror)"
+    pmpi_sendrecv_f08ts_ = "MPI_Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status, ierror) of mpi_f08"
+    sendrecv_with_gaps = "MPI_Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status, ierror) of mpi_f08"
+    pmpi_sendrecv_replace_ = "MPI_Sendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, status, ierror)"
+    pmpi_sendrecv_replace_f08ts_ = "MPI_Sendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, status, ierror) of mpi_f08"
+    sendrecv_replace_with_gaps = "MPI_Sendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, status, ierror) of mpi_f08"
+    pmpi_ssend_ = "MPI_Ssend(buf, count, datatype, dest, tag, comm, ierror)"
+    pmpi_ssend_f08ts_ = "MPI_Ssend(buf, count, datatype, dest, tag, comm, ierror) of mpi_f08"
+    ssend_with_gaps = "MPI_Ssend(buf, count, datatype, dest, tag, comm, ierror) of mpi_f08"
+}

@@ -99,3 +99,17 @@ extern "C" fn pmpi_session_iflush_buffer_(session: In<Int>, request: Handle, ier
 plain_names! { buffer_attach buffer_flush buffer_iflush comm_attach_buffer comm_flush_buffer comm_iflush_buffer session_attach_buffer session_flush_buffer session_iflush_buffer }
 f08_names! { buffer_flush buffer_iflush comm_flush_buffer comm_iflush_buffer session_flush_buffer session_iflush_buffer }
 f08ts_names! { buffer_attach comm_attach_buffer session_attach_buffer }
+routines! {
+    pmpi_buffer_attach_ = "MPI_Buffer_attach(buffer, size, ierror)"
+    pmpi_buffer_attach_f08ts_ = "MPI_Buffer_attach(buffer, size, ierror) of mpi_f08"
+    pmpi_buffer_flush_ = "MPI_Buffer_flush(ierror)"
+    pmpi_buffer_iflush_ = "MPI_Buffer_iflush(request, ierror)"
+    pmpi_comm_attach_buffer_ = "MPI_Comm_attach_buffer(comm, buffer, size, ierror)"
+    pmpi_comm_attach_buffer_f08ts_ = "MPI_Comm_attach_buffer(comm, buffer, size, ierror) of mpi_f08"
+    pmpi_comm_flush_buffer_ = "MPI_Comm_flush_buffer(comm, ierror)"
+    pmpi_comm_iflush_buffer_ = "MPI_Comm_iflush_buffer(comm, request, ierror)"
+    pmpi_session_attach_buffer_ = "MPI_Session_attach_buffer(session, buffer, size, ierror)"
+    pmpi_session_attach_buffer_f08ts_ = "MPI_Session_attach_buffer(session, buffer, size, ierror) of mpi_f08"
+    pmpi_session_flush_buffer_ = "MPI_Session_flush_buffer(session, ierror)"
+    pmpi_session_iflush_buffer_ = "MPI_Session_iflush_buffer(session, request, ierror)"
+}

@@ -31,23 +31,24 @@ extern "C" fn pmpi_bsend_c_(buf: Buffer, count: In<i64>, datatype: In<Int>, dest
 /// MPI_Bsend_c(buf, count, datatype, dest, tag, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_bsend_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_bsend_c_(buf.start(), count, datatype, dest, tag, comm, ierror);
-        }
-        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_bsend_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        pmpi_bsend_c_(buf_copy.start(), count, datatype, dest, tag, comm, ierror);
-    }
     if !(buf.is_whole()) {
-        return with_gaps(buf, count, datatype, dest, tag, comm, ierror);
+        return bsend_c_with_gaps(buf, count, datatype, dest, tag, comm, ierror);
     }
     pmpi_bsend_c_(buf.start(), count, datatype, dest, tag, comm, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn bsend_c_with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_bsend_c_(buf.start(), count, datatype, dest, tag, comm, ierror);
+    }
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_bsend_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    pmpi_bsend_c_(buf_copy.start(), count, datatype, dest, tag, comm, ierror);
 }
 
 /// MPI_Ibsend_c(buf, count, datatype, dest, tag, comm, request, ierror)
@@ -62,26 +63,27 @@ extern "C" fn pmpi_ibsend_c_(buf: Buffer, count: In<i64>, datatype: In<Int>, des
 /// MPI_Ibsend_c(buf, count, datatype, dest, tag, comm, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_ibsend_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_ibsend_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
-        }
-        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_ibsend_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_ibsend_c_(buf_copy.start(), count, datatype, dest, tag, comm, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(buf.is_whole()) {
-        return with_gaps(buf, count, datatype, dest, tag, comm, request, ierror);
+        return ibsend_c_with_gaps(buf, count, datatype, dest, tag, comm, request, ierror);
     }
     pmpi_ibsend_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn ibsend_c_with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_ibsend_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
+    }
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_ibsend_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_ibsend_c_(buf_copy.start(), count, datatype, dest, tag, comm, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_Imrecv_c(buf, count, datatype, message, request, ierror)
@@ -98,26 +100,27 @@ extern "C" fn pmpi_imrecv_c_(buf: Buffer, count: In<i64>, datatype: In<Int>, mes
 /// MPI_Imrecv_c(buf, count, datatype, message, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_imrecv_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, message: Handle, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, message: Handle, request: Handle, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_imrecv_c_(buf.start(), count, datatype, message, request, ierror);
-        }
-        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_imrecv_c_(buf.start(), buf_as.count(), buf_as.datatype(), message, request, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_imrecv_c_(buf_copy.start(), count, datatype, message, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(buf.is_whole()) {
-        return with_gaps(buf, count, datatype, message, request, ierror);
+        return imrecv_c_with_gaps(buf, count, datatype, message, request, ierror);
     }
     pmpi_imrecv_c_(buf.start(), count, datatype, message, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn imrecv_c_with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, message: Handle, request: Handle, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_imrecv_c_(buf.start(), count, datatype, message, request, ierror);
+    }
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_imrecv_c_(buf.start(), buf_as.count(), buf_as.datatype(), message, request, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_imrecv_c_(buf_copy.start(), count, datatype, message, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_Irecv_c(buf, count, datatype, source, tag, comm, request, ierror)
@@ -132,26 +135,27 @@ extern "C" fn pmpi_irecv_c_(buf: Buffer, count: In<i64>, datatype: In<Int>, sour
 /// MPI_Irecv_c(buf, count, datatype, source, tag, comm, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_irecv_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, source: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, source: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_irecv_c_(buf.start(), count, datatype, source, tag, comm, request, ierror);
-        }
-        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_irecv_c_(buf.start(), buf_as.count(), buf_as.datatype(), source, tag, comm, request, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_irecv_c_(buf_copy.start(), count, datatype, source, tag, comm, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(buf.is_whole()) {
-        return with_gaps(buf, count, datatype, source, tag, comm, request, ierror);
+        return irecv_c_with_gaps(buf, count, datatype, source, tag, comm, request, ierror);
     }
     pmpi_irecv_c_(buf.start(), count, datatype, source, tag, comm, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn irecv_c_with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, source: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_irecv_c_(buf.start(), count, datatype, source, tag, comm, request, ierror);
+    }
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_irecv_c_(buf.start(), buf_as.count(), buf_as.datatype(), source, tag, comm, request, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_irecv_c_(buf_copy.start(), count, datatype, source, tag, comm, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_Irsend_c(buf, count, datatype, dest, tag, comm, request, ierror)
@@ -166,26 +170,27 @@ extern "C" fn pmpi_irsend_c_(buf: Buffer, count: In<i64>, datatype: In<Int>, des
 /// MPI_Irsend_c(buf, count, datatype, dest, tag, comm, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_irsend_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_irsend_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
-        }
-        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_irsend_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_irsend_c_(buf_copy.start(), count, datatype, dest, tag, comm, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(buf.is_whole()) {
-        return with_gaps(buf, count, datatype, dest, tag, comm, request, ierror);
+        return irsend_c_with_gaps(buf, count, datatype, dest, tag, comm, request, ierror);
     }
     pmpi_irsend_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn irsend_c_with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_irsend_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
+    }
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_irsend_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_irsend_c_(buf_copy.start(), count, datatype, dest, tag, comm, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_Isend_c(buf, count, datatype, dest, tag, comm, request, ierror)
@@ -200,26 +205,27 @@ extern "C" fn pmpi_isend_c_(buf: Buffer, count: In<i64>, datatype: In<Int>, dest
 /// MPI_Isend_c(buf, count, datatype, dest, tag, comm, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_isend_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_isend_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
-        }
-        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_isend_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_isend_c_(buf_copy.start(), count, datatype, dest, tag, comm, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(buf.is_whole()) {
-        return with_gaps(buf, count, datatype, dest, tag, comm, request, ierror);
+        return isend_c_with_gaps(buf, count, datatype, dest, tag, comm, request, ierror);
     }
     pmpi_isend_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn isend_c_with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_isend_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
+    }
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_isend_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_isend_c_(buf_copy.start(), count, datatype, dest, tag, comm, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_Isendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request, ierror)
@@ -234,28 +240,29 @@ extern "C" fn pmpi_isendrecv_c_(sendbuf: Buffer, sendcount: In<i64>, sendtype: I
 /// MPI_Isendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_isendrecv_c_f08ts_(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, dest: In<Int>, sendtag: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, source: In<Int>, recvtag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, dest: In<Int>, sendtag: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, source: In<Int>, recvtag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_isendrecv_c_(sendbuf.start(), sendcount, sendtype, dest, sendtag, recvbuf.start(), recvcount, recvtype, source, recvtag, comm, request, ierror);
-        }
-        let sendbuf_as = match sendbuf.layout(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
-            return pmpi_isendrecv_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), dest, sendtag, recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), source, recvtag, comm, request, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_isendrecv_c_(sendbuf_copy.start(), sendcount, sendtype, dest, sendtag, recvbuf_copy.start(), recvcount, recvtype, source, recvtag, comm, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request, ierror);
+        return isendrecv_c_with_gaps(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request, ierror);
     }
     pmpi_isendrecv_c_(sendbuf.start(), sendcount, sendtype, dest, sendtag, recvbuf.start(), recvcount, recvtype, source, recvtag, comm, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn isendrecv_c_with_gaps(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, dest: In<Int>, sendtag: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, source: In<Int>, recvtag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_isendrecv_c_(sendbuf.start(), sendcount, sendtype, dest, sendtag, recvbuf.start(), recvcount, recvtype, source, recvtag, comm, request, ierror);
+    }
+    let sendbuf_as = match sendbuf.layout(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let recvbuf_as = match recvbuf.layout(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
+        return pmpi_isendrecv_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), dest, sendtag, recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), source, recvtag, comm, request, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_isendrecv_c_(sendbuf_copy.start(), sendcount, sendtype, dest, sendtag, recvbuf_copy.start(), recvcount, recvtype, source, recvtag, comm, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_Isendrecv_replace_c(buf, count, datatype, dest, sendtag, source, recvtag, comm, request, ierror)
@@ -270,26 +277,27 @@ extern "C" fn pmpi_isendrecv_replace_c_(buf: Buffer, count: In<i64>, datatype: I
 /// MPI_Isendrecv_replace_c(buf, count, datatype, dest, sendtag, source, recvtag, comm, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_isendrecv_replace_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, sendtag: In<Int>, source: In<Int>, recvtag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, sendtag: In<Int>, source: In<Int>, recvtag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_isendrecv_replace_c_(buf.start(), count, datatype, dest, sendtag, source, recvtag, comm, request, ierror);
-        }
-        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_isendrecv_replace_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, sendtag, source, recvtag, comm, request, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_isendrecv_replace_c_(buf_copy.start(), count, datatype, dest, sendtag, source, recvtag, comm, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(buf.is_whole()) {
-        return with_gaps(buf, count, datatype, dest, sendtag, source, recvtag, comm, request, ierror);
+        return isendrecv_replace_c_with_gaps(buf, count, datatype, dest, sendtag, source, recvtag, comm, request, ierror);
     }
     pmpi_isendrecv_replace_c_(buf.start(), count, datatype, dest, sendtag, source, recvtag, comm, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn isendrecv_replace_c_with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, sendtag: In<Int>, source: In<Int>, recvtag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_isendrecv_replace_c_(buf.start(), count, datatype, dest, sendtag, source, recvtag, comm, request, ierror);
+    }
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_isendrecv_replace_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, sendtag, source, recvtag, comm, request, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_isendrecv_replace_c_(buf_copy.start(), count, datatype, dest, sendtag, source, recvtag, comm, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_Issend_c(buf, count, datatype, dest, tag, comm, request, ierror)
@@ -304,26 +312,27 @@ extern "C" fn pmpi_issend_c_(buf: Buffer, count: In<i64>, datatype: In<Int>, des
 /// MPI_Issend_c(buf, count, datatype, dest, tag, comm, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_issend_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_issend_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
-        }
-        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_issend_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_issend_c_(buf_copy.start(), count, datatype, dest, tag, comm, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(buf.is_whole()) {
-        return with_gaps(buf, count, datatype, dest, tag, comm, request, ierror);
+        return issend_c_with_gaps(buf, count, datatype, dest, tag, comm, request, ierror);
     }
     pmpi_issend_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn issend_c_with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_issend_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
+    }
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_issend_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_issend_c_(buf_copy.start(), count, datatype, dest, tag, comm, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_Mrecv_c(buf, count, datatype, message, status, ierror)
@@ -338,24 +347,25 @@ extern "C" fn pmpi_mrecv_c_(buf: Buffer, count: In<i64>, datatype: In<Int>, mess
 /// MPI_Mrecv_c(buf, count, datatype, message, status, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_mrecv_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, message: Handle, status: Status, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, message: Handle, status: Status, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_mrecv_c_(buf.start(), count, datatype, message, status, ierror);
-        }
-        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_mrecv_c_(buf.start(), buf_as.count(), buf_as.datatype(), message, status, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        pmpi_mrecv_c_(buf_copy.start(), count, datatype, message, status, ierror);
-        buf_copy.copy_back();
-    }
     if !(buf.is_whole()) {
-        return with_gaps(buf, count, datatype, message, status, ierror);
+        return mrecv_c_with_gaps(buf, count, datatype, message, status, ierror);
     }
     pmpi_mrecv_c_(buf.start(), count, datatype, message, status, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn mrecv_c_with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, message: Handle, status: Status, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_mrecv_c_(buf.start(), count, datatype, message, status, ierror);
+    }
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_mrecv_c_(buf.start(), buf_as.count(), buf_as.datatype(), message, status, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    pmpi_mrecv_c_(buf_copy.start(), count, datatype, message, status, ierror);
+    buf_copy.copy_back();
 }
 
 /// MPI_Recv_c(buf, count, datatype, source, tag, comm, status, ierror)
@@ -367,24 +377,25 @@ extern "C" fn pmpi_recv_c_(buf: Buffer, count: In<i64>, datatype: In<Int>, sourc
 /// MPI_Recv_c(buf, count, datatype, source, tag, comm, status, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_recv_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, source: In<Int>, tag: In<Int>, comm: In<Int>, status: Status, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, source: In<Int>, tag: In<Int>, comm: In<Int>, status: Status, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_recv_c_(buf.start(), count, datatype, source, tag, comm, status, ierror);
-        }
-        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_recv_c_(buf.start(), buf_as.count(), buf_as.datatype(), source, tag, comm, status, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        pmpi_recv_c_(buf_copy.start(), count, datatype, source, tag, comm, status, ierror);
-        buf_copy.copy_back();
-    }
     if !(buf.is_whole()) {
-        return with_gaps(buf, count, datatype, source, tag, comm, status, ierror);
+        return recv_c_with_gaps(buf, count, datatype, source, tag, comm, status, ierror);
     }
     pmpi_recv_c_(buf.start(), count, datatype, source, tag, comm, status, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn recv_c_with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, source: In<Int>, tag: In<Int>, comm: In<Int>, status: Status, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_recv_c_(buf.start(), count, datatype, source, tag, comm, status, ierror);
+    }
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_recv_c_(buf.start(), buf_as.count(), buf_as.datatype(), source, tag, comm, status, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    pmpi_recv_c_(buf_copy.start(), count, datatype, source, tag, comm, status, ierror);
+    buf_copy.copy_back();
 }
 
 /// MPI_Rsend_c(buf, count, datatype, dest, tag, comm, ierror)
@@ -396,23 +407,24 @@ extern "C" fn pmpi_rsend_c_(buf: Buffer, count: In<i64>, datatype: In<Int>, dest
 /// MPI_Rsend_c(buf, count, datatype, dest, tag, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_rsend_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_rsend_c_(buf.start(), count, datatype, dest, tag, comm, ierror);
-        }
-        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_rsend_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        pmpi_rsend_c_(buf_copy.start(), count, datatype, dest, tag, comm, ierror);
-    }
     if !(buf.is_whole()) {
-        return with_gaps(buf, count, datatype, dest, tag, comm, ierror);
+        return rsend_c_with_gaps(buf, count, datatype, dest, tag, comm, ierror);
     }
     pmpi_rsend_c_(buf.start(), count, datatype, dest, tag, comm, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn rsend_c_with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_rsend_c_(buf.start(), count, datatype, dest, tag, comm, ierror);
+    }
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_rsend_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    pmpi_rsend_c_(buf_copy.start(), count, datatype, dest, tag, comm, ierror);
 }
 
 /// MPI_Send_c(buf, count, datatype, dest, tag, comm, ierror)
@@ -424,23 +436,24 @@ extern "C" fn pmpi_send_c_(buf: Buffer, count: In<i64>, datatype: In<Int>, dest:
 /// MPI_Send_c(buf, count, datatype, dest, tag, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_send_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_send_c_(buf.start(), count, datatype, dest, tag, comm, ierror);
-        }
-        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_send_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        pmpi_send_c_(buf_copy.start(), count, datatype, dest, tag, comm, ierror);
-    }
     if !(buf.is_whole()) {
-        return with_gaps(buf, count, datatype, dest, tag, comm, ierror);
+        return send_c_with_gaps(buf, count, datatype, dest, tag, comm, ierror);
     }
     pmpi_send_c_(buf.start(), count, datatype, dest, tag, comm, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn send_c_with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_send_c_(buf.start(), count, datatype, dest, tag, comm, ierror);
+    }
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_send_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    pmpi_send_c_(buf_copy.start(), count, datatype, dest, tag, comm, ierror);
 }
 
 /// MPI_Sendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status, ierror)
@@ -452,26 +465,27 @@ extern "C" fn pmpi_sendrecv_c_(sendbuf: Buffer, sendcount: In<i64>, sendtype: In
 /// MPI_Sendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_sendrecv_c_f08ts_(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, dest: In<Int>, sendtag: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, source: In<Int>, recvtag: In<Int>, comm: In<Int>, status: Status, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, dest: In<Int>, sendtag: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, source: In<Int>, recvtag: In<Int>, comm: In<Int>, status: Status, ierror: Ierror) {
-        if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
-            return pmpi_sendrecv_c_(sendbuf.start(), sendcount, sendtype, dest, sendtag, recvbuf.start(), recvcount, recvtype, source, recvtag, comm, status, ierror);
-        }
-        let sendbuf_as = match sendbuf.layout_or_copy(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout_or_copy(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
-            return pmpi_sendrecv_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), dest, sendtag, recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), source, recvtag, comm, status, ierror);
-        }
-        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
-        pmpi_sendrecv_c_(sendbuf_copy.start(), sendcount, sendtype, dest, sendtag, recvbuf_copy.start(), recvcount, recvtype, source, recvtag, comm, status, ierror);
-        recvbuf_copy.copy_back();
-    }
     if !(sendbuf.is_whole() && recvbuf.is_whole()) {
-        return with_gaps(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status, ierror);
+        return sendrecv_c_with_gaps(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status, ierror);
     }
     pmpi_sendrecv_c_(sendbuf.start(), sendcount, sendtype, dest, sendtag, recvbuf.start(), recvcount, recvtype, source, recvtag, comm, status, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn sendrecv_c_with_gaps(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, dest: In<Int>, sendtag: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, source: In<Int>, recvtag: In<Int>, comm: In<Int>, status: Status, ierror: Ierror) {
+    if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
+        return pmpi_sendrecv_c_(sendbuf.start(), sendcount, sendtype, dest, sendtag, recvbuf.start(), recvcount, recvtype, source, recvtag, comm, status, ierror);
+    }
+    let sendbuf_as = match sendbuf.layout_or_copy(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let recvbuf_as = match recvbuf.layout_or_copy(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
+        return pmpi_sendrecv_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), dest, sendtag, recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), source, recvtag, comm, status, ierror);
+    }
+    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    pmpi_sendrecv_c_(sendbuf_copy.start(), sendcount, sendtype, dest, sendtag, recvbuf_copy.start(), recvcount, recvtype, source, recvtag, comm, status, ierror);
+    recvbuf_copy.copy_back();
 }
 
 /// MPI_Sendrecv_replace_c(buf, count, datatype, dest, sendtag, source, recvtag, comm, status, ierror)
@@ -483,24 +497,25 @@ extern "C" fn pmpi_sendrecv_replace_c_(buf: Buffer, count: In<i64>, datatype: In
 /// MPI_Sendrecv_replace_c(buf, count, datatype, dest, sendtag, source, recvtag, comm, status, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_sendrecv_replace_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, sendtag: In<Int>, source: In<Int>, recvtag: In<Int>, comm: In<Int>, status: Status, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, sendtag: In<Int>, source: In<Int>, recvtag: In<Int>, comm: In<Int>, status: Status, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_sendrecv_replace_c_(buf.start(), count, datatype, dest, sendtag, source, recvtag, comm, status, ierror);
-        }
-        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_sendrecv_replace_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, sendtag, source, recvtag, comm, status, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        pmpi_sendrecv_replace_c_(buf_copy.start(), count, datatype, dest, sendtag, source, recvtag, comm, status, ierror);
-        buf_copy.copy_back();
-    }
     if !(buf.is_whole()) {
-        return with_gaps(buf, count, datatype, dest, sendtag, source, recvtag, comm, status, ierror);
+        return sendrecv_replace_c_with_gaps(buf, count, datatype, dest, sendtag, source, recvtag, comm, status, ierror);
     }
     pmpi_sendrecv_replace_c_(buf.start(), count, datatype, dest, sendtag, source, recvtag, comm, status, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn sendrecv_replace_c_with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, sendtag: In<Int>, source: In<Int>, recvtag: In<Int>, comm: In<Int>, status: Status, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_sendrecv_replace_c_(buf.start(), count, datatype, dest, sendtag, source, recvtag, comm, status, ierror);
+    }
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_sendrecv_replace_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, sendtag, source, recvtag, comm, status, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    pmpi_sendrecv_replace_c_(buf_copy.start(), count, datatype, dest, sendtag, source, recvtag, comm, status, ierror);
+    buf_copy.copy_back();
 }
 
 /// MPI_Ssend_c(buf, count, datatype, dest, tag, comm, ierror)
@@ -512,23 +527,74 @@ extern "C" fn pmpi_ssend_c_(buf: Buffer, count: In<i64>, datatype: In<Int>, dest
 /// MPI_Ssend_c(buf, count, datatype, dest, tag, comm, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_ssend_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, ierror: Ierror) {
-        if buf.is_contiguous() {
-            return pmpi_ssend_c_(buf.start(), count, datatype, dest, tag, comm, ierror);
-        }
-        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(buf_as) = &buf_as {
-            return pmpi_ssend_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, ierror);
-        }
-        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
-        pmpi_ssend_c_(buf_copy.start(), count, datatype, dest, tag, comm, ierror);
-    }
     if !(buf.is_whole()) {
-        return with_gaps(buf, count, datatype, dest, tag, comm, ierror);
+        return ssend_c_with_gaps(buf, count, datatype, dest, tag, comm, ierror);
     }
     pmpi_ssend_c_(buf.start(), count, datatype, dest, tag, comm, ierror);
 }
 
+#[cold]
+#[inline(never)]
+extern "C" fn ssend_c_with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, ierror: Ierror) {
+    if buf.is_contiguous() {
+        return pmpi_ssend_c_(buf.start(), count, datatype, dest, tag, comm, ierror);
+    }
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(buf_as) = &buf_as {
+        return pmpi_ssend_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, ierror);
+    }
+    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    pmpi_ssend_c_(buf_copy.start(), count, datatype, dest, tag, comm, ierror);
+}
+
 f08ts_names! { bsend_c ibsend_c imrecv_c irecv_c irsend_c isend_c isendrecv_c isendrecv_replace_c issend_c mrecv_c recv_c rsend_c send_c sendrecv_c sendrecv_replace_c ssend_c }
+routines! {
+    pmpi_bsend_c_ = "MPI_Bsend_c(buf, count, datatype, dest, tag, comm, ierror)"
+    pmpi_bsend_c_f08ts_ = "MPI_Bsend_c(buf, count, datatype, dest, tag, comm, ierror) of mpi_f08"
+    bsend_c_with_gaps = "MPI_Bsend_c(buf, count, datatype, dest, tag, comm, ierror) of mpi_f08"
+    pmpi_ibsend_c_ = "MPI_Ibsend_c(buf, count, datatype, dest, tag, comm, request, ierror)"
+    pmpi_ibsend_c_f08ts_ = "MPI_Ibsend_c(buf, count, datatype, dest, tag, comm, request, ierror) of mpi_f08"
+    ibsend_c_with_gaps = "MPI_Ibsend_c(buf, count, datatype, dest, tag, comm, request, ierror) of mpi_f08"
+    pmpi_imrecv_c_ = "MPI_Imrecv_c(buf, count, datatype, message, request, ierror)"
+    pmpi_imrecv_c_f08ts_ = "MPI_Imrecv_c(buf, count, datatype, message, request, ierror) of mpi_f08"
+    imrecv_c_with_gaps = "MPI_Imrecv_c(buf, count, datatype, message, request, ierror) of mpi_f08"
+    pmpi_irecv_c_ = "MPI_Irecv_c(buf, count, datatype, source, tag, comm, request, ierror)"
+    pmpi_irecv_c_f08ts_ = "MPI_Irecv_c(buf, count, datatype, source, tag, comm, request, ierror) of mpi_f08"
+    irecv_c_with_gaps = "MPI_Irecv_c(buf, count, datatype, source, tag, comm, request, ierror) of mpi_f08"
+    pmpi_irsend_c_ = "MPI_Irsend_c(buf, count, datatype, dest, tag, comm, request, ierror)"
+    pmpi_irsend_c_f08ts_ = "MPI_Irsend_c(buf, count, datatype, dest, tag, comm, request, ierror) of mpi_f08"
+    irsend_c_with_gaps = "MPI_Irsend_c(buf, count, datatype, dest, tag, comm, request, ierror) of mpi_f08"
+    pmpi_isend_c_ = "MPI_Isend_c(buf, count, datatype, dest, tag, comm, request, ierror)"
+    pmpi_isend_c_f08ts_ = "MPI_Isend_c(buf, count, datatype, dest, tag, comm, request, ierror) of mpi_f08"
+    isend_c_with_gaps = "MPI_Isend_c(buf, count, datatype, dest, tag, comm, request, ierror) of mpi_f08"
+    pmpi_isendrecv_c_ = "MPI_Isendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request, ierror)"
+    pmpi_isendrecv_c_f08ts_ = "MPI_Isendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request, ierror) of mpi_f08"
+    isendrecv_c_with_gaps = "MPI_Isendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request, ierror) of mpi_f08"
+    pmpi_isendrecv_replace_c_ = "MPI_Isendrecv_replace_c(buf, count, datatype, dest, sendtag, source, recvtag, comm, request, ierror)"
+    pmpi_isendrecv_replace_c_f08ts_ = "MPI_Isendrecv_replace_c(buf, count, datatype, dest, sendtag, source, recvtag, comm, request, ierror) of mpi_f08"
+    isendrecv_replace_c_with_gaps = "MPI_Isendrecv_replace_c(buf, count, datatype, dest, sendtag, source, recvtag, comm, request, ierror) of mpi_f08"
+    pmpi_issend_c_ = "MPI_Issend_c(buf, count, datatype, dest, tag, comm, request, ierror)"
+    pmpi_issend_c_f08ts_ = "MPI_Issend_c(buf, count, datatype, dest, tag, comm, request, ierror) of mpi_f08"
+    issend_c_with_gaps = "MPI_Issend_c(buf, count, datatype, dest, tag, comm, request, ierror) of mpi_f08"
+    pmpi_mrecv_c_ = "MPI_Mrecv_c(buf, count, datatype, message, status, ierror)"
+    pmpi_mrecv_c_f08ts_ = "MPI_Mrecv_c(buf, count, datatype, message, status, ierror) of mpi_f08"
+    mrecv_c_with_gaps = "MPI_Mrecv_c(buf, count, datatype, message, status, ierror) of mpi_f08"
+    pmpi_recv_c_ = "MPI_Recv_c(buf, count, datatype, source, tag, comm, status, ierror)"
+    pmpi_recv_c_f08ts_ = "MPI_Recv_c(buf, count, datatype, source, tag, comm, status, ierror) of mpi_f08"
+    recv_c_with_gaps = "MPI_Recv_c(buf, count, datatype, source, tag, comm, status, ierror) of mpi_f08"
+    pmpi_rsend_c_ = "MPI_Rsend_c(buf, count, datatype, dest, tag, comm, ierror)"
+    pmpi_rsend_c_f08ts_ = "MPI_Rsend_c(buf, count, datatype, dest, tag, comm, ierror) of mpi_f08"
+    rsend_c_with_gaps = "MPI_Rsend_c(buf, count, datatype, dest, tag, comm, ierror) of mpi_f08"
+    pmpi_send_c_ = "MPI_Send_c(buf, count, datatype, dest, tag, comm, ierror)"
+    pmpi_send_c_f08ts_ = "MPI_Send_c(buf, count, datatype, dest, tag, comm, ierror) of mpi_f08"
+    send_c_with_gaps = "MPI_Send_c(buf, count, datatype, dest, tag, comm, ierror) of mpi_f08"
+    pmpi_sendrecv_c_ = "MPI_Sendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status, ierror)"
+    pmpi_sendrecv_c_f08ts_ = "MPI_Sendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status, ierror) of mpi_f08"
+    sendrecv_c_with_gaps = "MPI_Sendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status, ierror) of mpi_f08"
+    pmpi_sendrecv_replace_c_ = "MPI_Sendrecv_replace_c(buf, count, datatype, dest, sendtag, source, recvtag, comm, status, ierror)"
+    pmpi_sendrecv_replace_c_f08ts_ = "MPI_Sendrecv_replace_c(buf, count, datatype, dest, sendtag, source, recvtag, comm, status, ierror) of mpi_f08"
+    sendrecv_replace_c_with_gaps = "MPI_Sendrecv_replace_c(buf, count, datatype, dest, sendtag, source, recvtag, comm, status, ierror) of mpi_f08"
+    pmpi_ssend_c_ = "MPI_Ssend_c(buf, count, datatype, dest, tag, comm, ierror)"
+    pmpi_ssend_c_f08ts_ = "MPI_Ssend_c(buf, count, datatype, dest, tag, comm, ierror) of mpi_f08"
+    ssend_c_with_gaps = "MPI_Ssend_c(buf, count, datatype, dest, tag, comm, ierror) of mpi_f08"
+}

@@ -219,3 +219,27 @@ extern "C" fn pmpi_waitsome_(incount: In<Int>, array_of_requests: Requests, outc
 
 plain_names! { cancel request_free request_get_status request_get_status_all request_get_status_any request_get_status_some status_get_error status_get_source status_get_tag status_set_cancelled status_set_error status_set_source status_set_tag test test_cancelled testall testany testsome wait waitall waitany waitsome }
 f08_names! { cancel request_free request_get_status request_get_status_all request_get_status_any request_get_status_some status_get_error status_get_source status_get_tag status_set_cancelled status_set_error status_set_source status_set_tag test test_cancelled testall testany testsome wait waitall waitany waitsome }
+routines! {
+    pmpi_cancel_ = "MPI_Cancel(request, ierror)"
+    pmpi_request_free_ = "MPI_Request_free(request, ierror)"
+    pmpi_request_get_status_ = "MPI_Request_get_status(request, flag, status, ierror)"
+    pmpi_request_get_status_all_ = "MPI_Request_get_status_all(count, array_of_requests, flag, array_of_statuses, ierror)"
+    pmpi_request_get_status_any_ = "MPI_Request_get_status_any(count, array_of_requests, index, flag, status, ierror)"
+    pmpi_request_get_status_some_ = "MPI_Request_get_status_some(incount, array_of_requests, outcount, array_of_indices, array_of_statuses, ierror)"
+    pmpi_status_get_error_ = "MPI_Status_get_error(status, error, ierror)"
+    pmpi_status_get_source_ = "MPI_Status_get_source(status, source, ierror)"
+    pmpi_status_get_tag_ = "MPI_Status_get_tag(status, tag, ierror)"
+    pmpi_status_set_cancelled_ = "MPI_Status_set_cancelled(status, flag, ierror)"
+    pmpi_status_set_error_ = "MPI_Status_set_error(status, error, ierror)"
+    pmpi_status_set_source_ = "MPI_Status_set_source(status, source, ierror)"
+    pmpi_status_set_tag_ = "MPI_Status_set_tag(status, tag, ierror)"
+    pmpi_test_ = "MPI_Test(request, flag, status, ierror)"
+    pmpi_test_cancelled_ = "MPI_Test_cancelled(status, flag, ierror)"
+    pmpi_testall_ = "MPI_Testall(count, array_of_requests, flag, array_of_statuses, ierror)"
+    pmpi_testany_ = "MPI_Testany(count, array_of_requests, index, flag, status, ierror)"
+    pmpi_testsome_ = "MPI_Testsome(incount, array_of_requests, outcount, array_of_indices, array_of_statuses, ierror)"
+    pmpi_wait_ = "MPI_Wait(request, status, ierror)"
+    pmpi_waitall_ = "MPI_Waitall(count, array_of_requests, array_of_statuses, ierror)"
+    pmpi_waitany_ = "MPI_Waitany(count, array_of_requests, index, status, ierror)"
+    pmpi_waitsome_ = "MPI_Waitsome(incount, array_of_requests, outcount, array_of_indices, array_of_statuses, ierror)"
+}

@@ -53,22 +53,23 @@ extern "C" fn pmpi_accumulate_(origin_addr: Buffer, origin_count: In<Int>, origi
 /// MPI_Accumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_accumulate_f08ts_(origin_addr: Section, origin_count: In<Int>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<Int>, target_datatype: In<Int>, op: In<Int>, win: In<Int>, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(origin_addr: Section, origin_count: In<Int>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<Int>, target_datatype: In<Int>, op: In<Int>, win: In<Int>, ierror: Ierror) {
-        if origin_addr.is_contiguous() {
-            return pmpi_accumulate_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror);
-        }
-        let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(origin_addr_as) = &origin_addr_as {
-            return pmpi_accumulate_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, op, win, ierror);
-        }
-        ierror.set(refuse_section());
-    }
     if !(origin_addr.is_whole()) {
-        return with_gaps(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror);
+        return accumulate_with_gaps(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror);
     }
     pmpi_accumulate_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn accumulate_with_gaps(origin_addr: Section, origin_count: In<Int>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<Int>, target_datatype: In<Int>, op: In<Int>, win: In<Int>, ierror: Ierror) {
+    if origin_addr.is_contiguous() {
+        return pmpi_accumulate_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror);
+    }
+    let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(origin_addr_as) = &origin_addr_as {
+        return pmpi_accumulate_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, op, win, ierror);
+    }
+    ierror.set(refuse_section());
 }
 
 /// MPI_Compare_and_swap(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp, win, ierror)
@@ -104,22 +105,23 @@ extern "C" fn pmpi_get_(origin_addr: Buffer, origin_count: In<Int>, origin_datat
 /// MPI_Get(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_get_f08ts_(origin_addr: Section, origin_count: In<Int>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<Int>, target_datatype: In<Int>, win: In<Int>, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(origin_addr: Section, origin_count: In<Int>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<Int>, target_datatype: In<Int>, win: In<Int>, ierror: Ierror) {
-        if origin_addr.is_contiguous() {
-            return pmpi_get_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror);
-        }
-        let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(origin_addr_as) = &origin_addr_as {
-            return pmpi_get_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, win, ierror);
-        }
-        ierror.set(refuse_section());
-    }
     if !(origin_addr.is_whole()) {
-        return with_gaps(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror);
+        return get_with_gaps(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror);
     }
     pmpi_get_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn get_with_gaps(origin_addr: Section, origin_count: In<Int>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<Int>, target_datatype: In<Int>, win: In<Int>, ierror: Ierror) {
+    if origin_addr.is_contiguous() {
+        return pmpi_get_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror);
+    }
+    let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(origin_addr_as) = &origin_addr_as {
+        return pmpi_get_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, win, ierror);
+    }
+    ierror.set(refuse_section());
 }
 
 /// MPI_Get_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror)
@@ -131,23 +133,24 @@ extern "C" fn pmpi_get_accumulate_(origin_addr: Buffer, origin_count: In<Int>, o
 /// MPI_Get_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_get_accumulate_f08ts_(origin_addr: Section, origin_count: In<Int>, origin_datatype: In<Int>, result_addr: Section, result_count: In<Int>, result_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<Int>, target_datatype: In<Int>, op: In<Int>, win: In<Int>, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(origin_addr: Section, origin_count: In<Int>, origin_datatype: In<Int>, result_addr: Section, result_count: In<Int>, result_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<Int>, target_datatype: In<Int>, op: In<Int>, win: In<Int>, ierror: Ierror) {
-        if origin_addr.is_contiguous() && result_addr.is_contiguous() {
-            return pmpi_get_accumulate_(origin_addr.start(), origin_count, origin_datatype, result_addr.start(), result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror);
-        }
-        let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let result_addr_as = match result_addr.layout(result_count, result_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let (Some(origin_addr_as), Some(result_addr_as)) = (&origin_addr_as, &result_addr_as) {
-            return pmpi_get_accumulate_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), result_addr.start(), result_addr_as.count(), result_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, op, win, ierror);
-        }
-        ierror.set(refuse_section());
-    }
     if !(origin_addr.is_whole() && result_addr.is_whole()) {
-        return with_gaps(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror);
+        return get_accumulate_with_gaps(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror);
     }
     pmpi_get_accumulate_(origin_addr.start(), origin_count, origin_datatype, result_addr.start(), result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn get_accumulate_with_gaps(origin_addr: Section, origin_count: In<Int>, origin_datatype: In<Int>, result_addr: Section, result_count: In<Int>, result_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<Int>, target_datatype: In<Int>, op: In<Int>, win: In<Int>, ierror: Ierror) {
+    if origin_addr.is_contiguous() && result_addr.is_contiguous() {
+        return pmpi_get_accumulate_(origin_addr.start(), origin_count, origin_datatype, result_addr.start(), result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror);
+    }
+    let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let result_addr_as = match result_addr.layout(result_count, result_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let (Some(origin_addr_as), Some(result_addr_as)) = (&origin_addr_as, &result_addr_as) {
+        return pmpi_get_accumulate_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), result_addr.start(), result_addr_as.count(), result_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, op, win, ierror);
+    }
+    ierror.set(refuse_section());
 }
 
 /// MPI_Put(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror)
@@ -159,22 +162,23 @@ extern "C" fn pmpi_put_(origin_addr: Buffer, origin_count: In<Int>, origin_datat
 /// MPI_Put(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_put_f08ts_(origin_addr: Section, origin_count: In<Int>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<Int>, target_datatype: In<Int>, win: In<Int>, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(origin_addr: Section, origin_count: In<Int>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<Int>, target_datatype: In<Int>, win: In<Int>, ierror: Ierror) {
-        if origin_addr.is_contiguous() {
-            return pmpi_put_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror);
-        }
-        let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(origin_addr_as) = &origin_addr_as {
-            return pmpi_put_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, win, ierror);
-        }
-        ierror.set(refuse_section());
-    }
     if !(origin_addr.is_whole()) {
-        return with_gaps(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror);
+        return put_with_gaps(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror);
     }
     pmpi_put_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn put_with_gaps(origin_addr: Section, origin_count: In<Int>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<Int>, target_datatype: In<Int>, win: In<Int>, ierror: Ierror) {
+    if origin_addr.is_contiguous() {
+        return pmpi_put_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror);
+    }
+    let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(origin_addr_as) = &origin_addr_as {
+        return pmpi_put_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, win, ierror);
+    }
+    ierror.set(refuse_section());
 }
 
 /// MPI_Raccumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror)
@@ -189,26 +193,27 @@ extern "C" fn pmpi_raccumulate_(origin_addr: Buffer, origin_count: In<Int>, orig
 /// MPI_Raccumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_raccumulate_f08ts_(origin_addr: Section, origin_count: In<Int>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<Int>, target_datatype: In<Int>, op: In<Int>, win: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(origin_addr: Section, origin_count: In<Int>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<Int>, target_datatype: In<Int>, op: In<Int>, win: In<Int>, request: Handle, ierror: Ierror) {
-        if origin_addr.is_contiguous() {
-            return pmpi_raccumulate_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
-        }
-        let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(origin_addr_as) = &origin_addr_as {
-            return pmpi_raccumulate_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
-        }
-        let Some(origin_addr_copy) = Copied::of(origin_addr) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_raccumulate_(origin_addr_copy.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (origin_addr_copy, false), None) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(origin_addr.is_whole()) {
-        return with_gaps(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
+        return raccumulate_with_gaps(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
     }
     pmpi_raccumulate_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn raccumulate_with_gaps(origin_addr: Section, origin_count: In<Int>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<Int>, target_datatype: In<Int>, op: In<Int>, win: In<Int>, request: Handle, ierror: Ierror) {
+    if origin_addr.is_contiguous() {
+        return pmpi_raccumulate_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
+    }
+    let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(origin_addr_as) = &origin_addr_as {
+        return pmpi_raccumulate_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
+    }
+    let Some(origin_addr_copy) = Copied::of(origin_addr) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_raccumulate_(origin_addr_copy.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (origin_addr_copy, false), None) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_Rget(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror)
@@ -223,26 +228,27 @@ extern "C" fn pmpi_rget_(origin_addr: Buffer, origin_count: In<Int>, origin_data
 /// MPI_Rget(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_rget_f08ts_(origin_addr: Section, origin_count: In<Int>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<Int>, target_datatype: In<Int>, win: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(origin_addr: Section, origin_count: In<Int>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<Int>, target_datatype: In<Int>, win: In<Int>, request: Handle, ierror: Ierror) {
-        if origin_addr.is_contiguous() {
-            return pmpi_rget_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror);
-        }
-        let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(origin_addr_as) = &origin_addr_as {
-            return pmpi_rget_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, win, request, ierror);
-        }
-        let Some(origin_addr_copy) = Copied::of(origin_addr) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_rget_(origin_addr_copy.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (origin_addr_copy, true), None) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(origin_addr.is_whole()) {
-        return with_gaps(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror);
+        return rget_with_gaps(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror);
     }
     pmpi_rget_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn rget_with_gaps(origin_addr: Section, origin_count: In<Int>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<Int>, target_datatype: In<Int>, win: In<Int>, request: Handle, ierror: Ierror) {
+    if origin_addr.is_contiguous() {
+        return pmpi_rget_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror);
+    }
+    let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(origin_addr_as) = &origin_addr_as {
+        return pmpi_rget_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, win, request, ierror);
+    }
+    let Some(origin_addr_copy) = Copied::of(origin_addr) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_rget_(origin_addr_copy.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (origin_addr_copy, true), None) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_Rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror)
@@ -257,28 +263,29 @@ extern "C" fn pmpi_rget_accumulate_(origin_addr: Buffer, origin_count: In<Int>, 
 /// MPI_Rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_rget_accumulate_f08ts_(origin_addr: Section, origin_count: In<Int>, origin_datatype: In<Int>, result_addr: Section, result_count: In<Int>, result_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<Int>, target_datatype: In<Int>, op: In<Int>, win: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(origin_addr: Section, origin_count: In<Int>, origin_datatype: In<Int>, result_addr: Section, result_count: In<Int>, result_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<Int>, target_datatype: In<Int>, op: In<Int>, win: In<Int>, request: Handle, ierror: Ierror) {
-        if origin_addr.is_contiguous() && result_addr.is_contiguous() {
-            return pmpi_rget_accumulate_(origin_addr.start(), origin_count, origin_datatype, result_addr.start(), result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
-        }
-        let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let result_addr_as = match result_addr.layout(result_count, result_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let (Some(origin_addr_as), Some(result_addr_as)) = (&origin_addr_as, &result_addr_as) {
-            return pmpi_rget_accumulate_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), result_addr.start(), result_addr_as.count(), result_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
-        }
-        let Some(origin_addr_copy) = Copied::of(origin_addr) else { return ierror.set(NO_MEM) };
-        let Some(result_addr_copy) = Copied::of(result_addr) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_rget_accumulate_(origin_addr_copy.start(), origin_count, origin_datatype, result_addr_copy.start(), result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (origin_addr_copy, false), Some((result_addr_copy, true))) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(origin_addr.is_whole() && result_addr.is_whole()) {
-        return with_gaps(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
+        return rget_accumulate_with_gaps(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
     }
     pmpi_rget_accumulate_(origin_addr.start(), origin_count, origin_datatype, result_addr.start(), result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn rget_accumulate_with_gaps(origin_addr: Section, origin_count: In<Int>, origin_datatype: In<Int>, result_addr: Section, result_count: In<Int>, result_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<Int>, target_datatype: In<Int>, op: In<Int>, win: In<Int>, request: Handle, ierror: Ierror) {
+    if origin_addr.is_contiguous() && result_addr.is_contiguous() {
+        return pmpi_rget_accumulate_(origin_addr.start(), origin_count, origin_datatype, result_addr.start(), result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
+    }
+    let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let result_addr_as = match result_addr.layout(result_count, result_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let (Some(origin_addr_as), Some(result_addr_as)) = (&origin_addr_as, &result_addr_as) {
+        return pmpi_rget_accumulate_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), result_addr.start(), result_addr_as.count(), result_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
+    }
+    let Some(origin_addr_copy) = Copied::of(origin_addr) else { return ierror.set(NO_MEM) };
+    let Some(result_addr_copy) = Copied::of(result_addr) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_rget_accumulate_(origin_addr_copy.start(), origin_count, origin_datatype, result_addr_copy.start(), result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (origin_addr_copy, false), Some((result_addr_copy, true))) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_Rput(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror)
@@ -293,26 +300,27 @@ extern "C" fn pmpi_rput_(origin_addr: Buffer, origin_count: In<Int>, origin_data
 /// MPI_Rput(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_rput_f08ts_(origin_addr: Section, origin_count: In<Int>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<Int>, target_datatype: In<Int>, win: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(origin_addr: Section, origin_count: In<Int>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<Int>, target_datatype: In<Int>, win: In<Int>, request: Handle, ierror: Ierror) {
-        if origin_addr.is_contiguous() {
-            return pmpi_rput_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror);
-        }
-        let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(origin_addr_as) = &origin_addr_as {
-            return pmpi_rput_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, win, request, ierror);
-        }
-        let Some(origin_addr_copy) = Copied::of(origin_addr) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_rput_(origin_addr_copy.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (origin_addr_copy, false), None) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(origin_addr.is_whole()) {
-        return with_gaps(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror);
+        return rput_with_gaps(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror);
     }
     pmpi_rput_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn rput_with_gaps(origin_addr: Section, origin_count: In<Int>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<Int>, target_datatype: In<Int>, win: In<Int>, request: Handle, ierror: Ierror) {
+    if origin_addr.is_contiguous() {
+        return pmpi_rput_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror);
+    }
+    let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(origin_addr_as) = &origin_addr_as {
+        return pmpi_rput_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, win, request, ierror);
+    }
+    let Some(origin_addr_copy) = Copied::of(origin_addr) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_rput_(origin_addr_copy.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (origin_addr_copy, false), None) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_Win_allocate(size, disp_unit, info, comm, baseptr, win, ierror)
@@ -529,3 +537,64 @@ extern "C" fn pmpi_win_wait_(win: In<Int>, ierror: Ierror) {
 plain_names! { accumulate compare_and_swap fetch_and_op get get_accumulate put raccumulate rget rget_accumulate rput win_allocate win_allocate_shared win_attach win_complete win_create win_create_dynamic win_detach win_fence win_flush win_flush_all win_flush_local win_flush_local_all win_free win_get_group win_get_info win_get_name win_lock win_lock_all win_post win_set_info win_set_name win_shared_query win_start win_sync win_test win_unlock win_unlock_all win_wait }
 f08_names! { win_allocate win_allocate_shared win_complete win_create_dynamic win_fence win_flush win_flush_all win_flush_local win_flush_local_all win_free win_get_group win_get_info win_get_name win_lock win_lock_all win_post win_set_info win_set_name win_shared_query win_start win_sync win_test win_unlock win_unlock_all win_wait }
 f08ts_names! { accumulate compare_and_swap fetch_and_op get get_accumulate put raccumulate rget rget_accumulate rput win_attach win_create win_detach }
+routines! {
+    pmpi_accumulate_ = "MPI_Accumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror)"
+    pmpi_accumulate_f08ts_ = "MPI_Accumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror) of mpi_f08"
+    accumulate_with_gaps = "MPI_Accumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror) of mpi_f08"
+    pmpi_compare_and_swap_ = "MPI_Compare_and_swap(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp, win, ierror)"
+    pmpi_compare_and_swap_f08ts_ = "MPI_Compare_and_swap(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp, win, ierror) of mpi_f08"
+    pmpi_fetch_and_op_ = "MPI_Fetch_and_op(origin_addr, result_addr, datatype, target_rank, target_disp, op, win, ierror)"
+    pmpi_fetch_and_op_f08ts_ = "MPI_Fetch_and_op(origin_addr, result_addr, datatype, target_rank, target_disp, op, win, ierror) of mpi_f08"
+    pmpi_get_ = "MPI_Get(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror)"
+    pmpi_get_f08ts_ = "MPI_Get(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror) of mpi_f08"
+    get_with_gaps = "MPI_Get(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror) of mpi_f08"
+    pmpi_get_accumulate_ = "MPI_Get_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror)"
+    pmpi_get_accumulate_f08ts_ = "MPI_Get_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror) of mpi_f08"
+    get_accumulate_with_gaps = "MPI_Get_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror) of mpi_f08"
+    pmpi_put_ = "MPI_Put(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror)"
+    pmpi_put_f08ts_ = "MPI_Put(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror) of mpi_f08"
+    put_with_gaps = "MPI_Put(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror) of mpi_f08"
+    pmpi_raccumulate_ = "MPI_Raccumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror)"
+    pmpi_raccumulate_f08ts_ = "MPI_Raccumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror) of mpi_f08"
+    raccumulate_with_gaps = "MPI_Raccumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror) of mpi_f08"
+    pmpi_rget_ = "MPI_Rget(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror)"
+    pmpi_rget_f08ts_ = "MPI_Rget(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror) of mpi_f08"
+    rget_with_gaps = "MPI_Rget(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror) of mpi_f08"
+    pmpi_rget_accumulate_ = "MPI_Rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror)"
+    pmpi_rget_accumulate_f08ts_ = "MPI_Rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror) of mpi_f08"
+    rget_accumulate_with_gaps = "MPI_Rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror) of mpi_f08"
+    pmpi_rput_ = "MPI_Rput(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror)"
+    pmpi_rput_f08ts_ = "MPI_Rput(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror) of mpi_f08"
+    rput_with_gaps = "MPI_Rput(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror) of mpi_f08"
+    pmpi_win_allocate_ = "MPI_Win_allocate(size, disp_unit, info, comm, baseptr, win, ierror)"
+    pmpi_win_allocate_shared_ = "MPI_Win_allocate_shared(size, disp_unit, info, comm, baseptr, win, ierror)"
+    pmpi_win_attach_ = "MPI_Win_attach(win, base, size, ierror)"
+    pmpi_win_attach_f08ts_ = "MPI_Win_attach(win, base, size, ierror) of mpi_f08"
+    pmpi_win_complete_ = "MPI_Win_complete(win, ierror)"
+    pmpi_win_create_ = "MPI_Win_create(base, size, disp_unit, info, comm, win, ierror)"
+    pmpi_win_create_f08ts_ = "MPI_Win_create(base, size, disp_unit, info, comm, win, ierror) of mpi_f08"
+    pmpi_win_create_dynamic_ = "MPI_Win_create_dynamic(info, comm, win, ierror)"
+    pmpi_win_detach_ = "MPI_Win_detach(win, base, ierror)"
+    pmpi_win_detach_f08ts_ = "MPI_Win_detach(win, base, ierror) of mpi_f08"
+    pmpi_win_fence_ = "MPI_Win_fence(assert, win, ierror)"
+    pmpi_win_flush_ = "MPI_Win_flush(rank, win, ierror)"
+    pmpi_win_flush_all_ = "MPI_Win_flush_all(win, ierror)"
+    pmpi_win_flush_local_ = "MPI_Win_flush_local(rank, win, ierror)"
+    pmpi_win_flush_local_all_ = "MPI_Win_flush_local_all(win, ierror)"
+    pmpi_win_free_ = "MPI_Win_free(win, ierror)"
+    pmpi_win_get_group_ = "MPI_Win_get_group(win, group, ierror)"
+    pmpi_win_get_info_ = "MPI_Win_get_info(win, info_used, ierror)"
+    pmpi_win_get_name_ = "MPI_Win_get_name(win, win_name, resultlen, ierror)"
+    pmpi_win_lock_ = "MPI_Win_lock(lock_type, rank, assert, win, ierror)"
+    pmpi_win_lock_all_ = "MPI_Win_lock_all(assert, win, ierror)"
+    pmpi_win_post_ = "MPI_Win_post(group, assert, win, ierror)"
+    pmpi_win_set_info_ = "MPI_Win_set_info(win, info, ierror)"
+    pmpi_win_set_name_ = "MPI_Win_set_name(win, win_name, ierror)"
+    pmpi_win_shared_query_ = "MPI_Win_shared_query(win, rank, size, disp_unit, baseptr, ierror)"
+    pmpi_win_start_ = "MPI_Win_start(group, assert, win, ierror)"
+    pmpi_win_sync_ = "MPI_Win_sync(win, ierror)"
+    pmpi_win_test_ = "MPI_Win_test(win, flag, ierror)"
+    pmpi_win_unlock_ = "MPI_Win_unlock(rank, win, ierror)"
+    pmpi_win_unlock_all_ = "MPI_Win_unlock_all(win, ierror)"
+    pmpi_win_wait_ = "MPI_Win_wait(win, ierror)"
+}

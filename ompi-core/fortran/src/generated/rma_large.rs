@@ -27,22 +27,23 @@ extern "C" fn pmpi_accumulate_c_(origin_addr: Buffer, origin_count: In<i64>, ori
 /// MPI_Accumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_accumulate_c_f08ts_(origin_addr: Section, origin_count: In<i64>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<i64>, target_datatype: In<Int>, op: In<Int>, win: In<Int>, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(origin_addr: Section, origin_count: In<i64>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<i64>, target_datatype: In<Int>, op: In<Int>, win: In<Int>, ierror: Ierror) {
-        if origin_addr.is_contiguous() {
-            return pmpi_accumulate_c_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror);
-        }
-        let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(origin_addr_as) = &origin_addr_as {
-            return pmpi_accumulate_c_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, op, win, ierror);
-        }
-        ierror.set(refuse_section());
-    }
     if !(origin_addr.is_whole()) {
-        return with_gaps(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror);
+        return accumulate_c_with_gaps(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror);
     }
     pmpi_accumulate_c_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn accumulate_c_with_gaps(origin_addr: Section, origin_count: In<i64>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<i64>, target_datatype: In<Int>, op: In<Int>, win: In<Int>, ierror: Ierror) {
+    if origin_addr.is_contiguous() {
+        return pmpi_accumulate_c_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror);
+    }
+    let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(origin_addr_as) = &origin_addr_as {
+        return pmpi_accumulate_c_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, op, win, ierror);
+    }
+    ierror.set(refuse_section());
 }
 
 /// MPI_Get_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror)
@@ -54,22 +55,23 @@ extern "C" fn pmpi_get_c_(origin_addr: Buffer, origin_count: In<i64>, origin_dat
 /// MPI_Get_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_get_c_f08ts_(origin_addr: Section, origin_count: In<i64>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<i64>, target_datatype: In<Int>, win: In<Int>, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(origin_addr: Section, origin_count: In<i64>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<i64>, target_datatype: In<Int>, win: In<Int>, ierror: Ierror) {
-        if origin_addr.is_contiguous() {
-            return pmpi_get_c_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror);
-        }
-        let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(origin_addr_as) = &origin_addr_as {
-            return pmpi_get_c_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, win, ierror);
-        }
-        ierror.set(refuse_section());
-    }
     if !(origin_addr.is_whole()) {
-        return with_gaps(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror);
+        return get_c_with_gaps(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror);
     }
     pmpi_get_c_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn get_c_with_gaps(origin_addr: Section, origin_count: In<i64>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<i64>, target_datatype: In<Int>, win: In<Int>, ierror: Ierror) {
+    if origin_addr.is_contiguous() {
+        return pmpi_get_c_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror);
+    }
+    let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(origin_addr_as) = &origin_addr_as {
+        return pmpi_get_c_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, win, ierror);
+    }
+    ierror.set(refuse_section());
 }
 
 /// MPI_Get_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror)
@@ -81,23 +83,24 @@ extern "C" fn pmpi_get_accumulate_c_(origin_addr: Buffer, origin_count: In<i64>,
 /// MPI_Get_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_get_accumulate_c_f08ts_(origin_addr: Section, origin_count: In<i64>, origin_datatype: In<Int>, result_addr: Section, result_count: In<i64>, result_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<i64>, target_datatype: In<Int>, op: In<Int>, win: In<Int>, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(origin_addr: Section, origin_count: In<i64>, origin_datatype: In<Int>, result_addr: Section, result_count: In<i64>, result_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<i64>, target_datatype: In<Int>, op: In<Int>, win: In<Int>, ierror: Ierror) {
-        if origin_addr.is_contiguous() && result_addr.is_contiguous() {
-            return pmpi_get_accumulate_c_(origin_addr.start(), origin_count, origin_datatype, result_addr.start(), result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror);
-        }
-        let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let result_addr_as = match result_addr.layout(result_count, result_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let (Some(origin_addr_as), Some(result_addr_as)) = (&origin_addr_as, &result_addr_as) {
-            return pmpi_get_accumulate_c_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), result_addr.start(), result_addr_as.count(), result_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, op, win, ierror);
-        }
-        ierror.set(refuse_section());
-    }
     if !(origin_addr.is_whole() && result_addr.is_whole()) {
-        return with_gaps(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror);
+        return get_accumulate_c_with_gaps(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror);
     }
     pmpi_get_accumulate_c_(origin_addr.start(), origin_count, origin_datatype, result_addr.start(), result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn get_accumulate_c_with_gaps(origin_addr: Section, origin_count: In<i64>, origin_datatype: In<Int>, result_addr: Section, result_count: In<i64>, result_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<i64>, target_datatype: In<Int>, op: In<Int>, win: In<Int>, ierror: Ierror) {
+    if origin_addr.is_contiguous() && result_addr.is_contiguous() {
+        return pmpi_get_accumulate_c_(origin_addr.start(), origin_count, origin_datatype, result_addr.start(), result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror);
+    }
+    let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let result_addr_as = match result_addr.layout(result_count, result_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let (Some(origin_addr_as), Some(result_addr_as)) = (&origin_addr_as, &result_addr_as) {
+        return pmpi_get_accumulate_c_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), result_addr.start(), result_addr_as.count(), result_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, op, win, ierror);
+    }
+    ierror.set(refuse_section());
 }
 
 /// MPI_Put_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror)
@@ -109,22 +112,23 @@ extern "C" fn pmpi_put_c_(origin_addr: Buffer, origin_count: In<i64>, origin_dat
 /// MPI_Put_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_put_c_f08ts_(origin_addr: Section, origin_count: In<i64>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<i64>, target_datatype: In<Int>, win: In<Int>, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(origin_addr: Section, origin_count: In<i64>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<i64>, target_datatype: In<Int>, win: In<Int>, ierror: Ierror) {
-        if origin_addr.is_contiguous() {
-            return pmpi_put_c_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror);
-        }
-        let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(origin_addr_as) = &origin_addr_as {
-            return pmpi_put_c_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, win, ierror);
-        }
-        ierror.set(refuse_section());
-    }
     if !(origin_addr.is_whole()) {
-        return with_gaps(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror);
+        return put_c_with_gaps(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror);
     }
     pmpi_put_c_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn put_c_with_gaps(origin_addr: Section, origin_count: In<i64>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<i64>, target_datatype: In<Int>, win: In<Int>, ierror: Ierror) {
+    if origin_addr.is_contiguous() {
+        return pmpi_put_c_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror);
+    }
+    let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(origin_addr_as) = &origin_addr_as {
+        return pmpi_put_c_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, win, ierror);
+    }
+    ierror.set(refuse_section());
 }
 
 /// MPI_Raccumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror)
@@ -139,26 +143,27 @@ extern "C" fn pmpi_raccumulate_c_(origin_addr: Buffer, origin_count: In<i64>, or
 /// MPI_Raccumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_raccumulate_c_f08ts_(origin_addr: Section, origin_count: In<i64>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<i64>, target_datatype: In<Int>, op: In<Int>, win: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(origin_addr: Section, origin_count: In<i64>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<i64>, target_datatype: In<Int>, op: In<Int>, win: In<Int>, request: Handle, ierror: Ierror) {
-        if origin_addr.is_contiguous() {
-            return pmpi_raccumulate_c_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
-        }
-        let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(origin_addr_as) = &origin_addr_as {
-            return pmpi_raccumulate_c_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
-        }
-        let Some(origin_addr_copy) = Copied::of(origin_addr) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_raccumulate_c_(origin_addr_copy.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (origin_addr_copy, false), None) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(origin_addr.is_whole()) {
-        return with_gaps(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
+        return raccumulate_c_with_gaps(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
     }
     pmpi_raccumulate_c_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn raccumulate_c_with_gaps(origin_addr: Section, origin_count: In<i64>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<i64>, target_datatype: In<Int>, op: In<Int>, win: In<Int>, request: Handle, ierror: Ierror) {
+    if origin_addr.is_contiguous() {
+        return pmpi_raccumulate_c_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
+    }
+    let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(origin_addr_as) = &origin_addr_as {
+        return pmpi_raccumulate_c_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
+    }
+    let Some(origin_addr_copy) = Copied::of(origin_addr) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_raccumulate_c_(origin_addr_copy.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (origin_addr_copy, false), None) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_Rget_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror)
@@ -173,26 +178,27 @@ extern "C" fn pmpi_rget_c_(origin_addr: Buffer, origin_count: In<i64>, origin_da
 /// MPI_Rget_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_rget_c_f08ts_(origin_addr: Section, origin_count: In<i64>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<i64>, target_datatype: In<Int>, win: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(origin_addr: Section, origin_count: In<i64>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<i64>, target_datatype: In<Int>, win: In<Int>, request: Handle, ierror: Ierror) {
-        if origin_addr.is_contiguous() {
-            return pmpi_rget_c_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror);
-        }
-        let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(origin_addr_as) = &origin_addr_as {
-            return pmpi_rget_c_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, win, request, ierror);
-        }
-        let Some(origin_addr_copy) = Copied::of(origin_addr) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_rget_c_(origin_addr_copy.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (origin_addr_copy, true), None) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(origin_addr.is_whole()) {
-        return with_gaps(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror);
+        return rget_c_with_gaps(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror);
     }
     pmpi_rget_c_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn rget_c_with_gaps(origin_addr: Section, origin_count: In<i64>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<i64>, target_datatype: In<Int>, win: In<Int>, request: Handle, ierror: Ierror) {
+    if origin_addr.is_contiguous() {
+        return pmpi_rget_c_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror);
+    }
+    let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(origin_addr_as) = &origin_addr_as {
+        return pmpi_rget_c_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, win, request, ierror);
+    }
+    let Some(origin_addr_copy) = Copied::of(origin_addr) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_rget_c_(origin_addr_copy.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (origin_addr_copy, true), None) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_Rget_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror)
@@ -207,28 +213,29 @@ extern "C" fn pmpi_rget_accumulate_c_(origin_addr: Buffer, origin_count: In<i64>
 /// MPI_Rget_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_rget_accumulate_c_f08ts_(origin_addr: Section, origin_count: In<i64>, origin_datatype: In<Int>, result_addr: Section, result_count: In<i64>, result_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<i64>, target_datatype: In<Int>, op: In<Int>, win: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(origin_addr: Section, origin_count: In<i64>, origin_datatype: In<Int>, result_addr: Section, result_count: In<i64>, result_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<i64>, target_datatype: In<Int>, op: In<Int>, win: In<Int>, request: Handle, ierror: Ierror) {
-        if origin_addr.is_contiguous() && result_addr.is_contiguous() {
-            return pmpi_rget_accumulate_c_(origin_addr.start(), origin_count, origin_datatype, result_addr.start(), result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
-        }
-        let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let result_addr_as = match result_addr.layout(result_count, result_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let (Some(origin_addr_as), Some(result_addr_as)) = (&origin_addr_as, &result_addr_as) {
-            return pmpi_rget_accumulate_c_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), result_addr.start(), result_addr_as.count(), result_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
-        }
-        let Some(origin_addr_copy) = Copied::of(origin_addr) else { return ierror.set(NO_MEM) };
-        let Some(result_addr_copy) = Copied::of(result_addr) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_rget_accumulate_c_(origin_addr_copy.start(), origin_count, origin_datatype, result_addr_copy.start(), result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (origin_addr_copy, false), Some((result_addr_copy, true))) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(origin_addr.is_whole() && result_addr.is_whole()) {
-        return with_gaps(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
+        return rget_accumulate_c_with_gaps(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
     }
     pmpi_rget_accumulate_c_(origin_addr.start(), origin_count, origin_datatype, result_addr.start(), result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn rget_accumulate_c_with_gaps(origin_addr: Section, origin_count: In<i64>, origin_datatype: In<Int>, result_addr: Section, result_count: In<i64>, result_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<i64>, target_datatype: In<Int>, op: In<Int>, win: In<Int>, request: Handle, ierror: Ierror) {
+    if origin_addr.is_contiguous() && result_addr.is_contiguous() {
+        return pmpi_rget_accumulate_c_(origin_addr.start(), origin_count, origin_datatype, result_addr.start(), result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
+    }
+    let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let result_addr_as = match result_addr.layout(result_count, result_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let (Some(origin_addr_as), Some(result_addr_as)) = (&origin_addr_as, &result_addr_as) {
+        return pmpi_rget_accumulate_c_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), result_addr.start(), result_addr_as.count(), result_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
+    }
+    let Some(origin_addr_copy) = Copied::of(origin_addr) else { return ierror.set(NO_MEM) };
+    let Some(result_addr_copy) = Copied::of(result_addr) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_rget_accumulate_c_(origin_addr_copy.start(), origin_count, origin_datatype, result_addr_copy.start(), result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (origin_addr_copy, false), Some((result_addr_copy, true))) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_Rput_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror)
@@ -243,26 +250,27 @@ extern "C" fn pmpi_rput_c_(origin_addr: Buffer, origin_count: In<i64>, origin_da
 /// MPI_Rput_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_rput_c_f08ts_(origin_addr: Section, origin_count: In<i64>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<i64>, target_datatype: In<Int>, win: In<Int>, request: Handle, ierror: Ierror) {
-    #[cold]
-    #[inline(never)]
-    extern "C" fn with_gaps(origin_addr: Section, origin_count: In<i64>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<i64>, target_datatype: In<Int>, win: In<Int>, request: Handle, ierror: Ierror) {
-        if origin_addr.is_contiguous() {
-            return pmpi_rput_c_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror);
-        }
-        let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        if let Some(origin_addr_as) = &origin_addr_as {
-            return pmpi_rput_c_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, win, request, ierror);
-        }
-        let Some(origin_addr_copy) = Copied::of(origin_addr) else { return ierror.set(NO_MEM) };
-        let mut result = SUCCESS;
-        pmpi_rput_c_(origin_addr_copy.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, Out(&raw mut result));
-        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (origin_addr_copy, false), None) { result = NO_MEM }
-        ierror.set(result);
-    }
     if !(origin_addr.is_whole()) {
-        return with_gaps(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror);
+        return rput_c_with_gaps(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror);
     }
     pmpi_rput_c_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror);
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn rput_c_with_gaps(origin_addr: Section, origin_count: In<i64>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<i64>, target_datatype: In<Int>, win: In<Int>, request: Handle, ierror: Ierror) {
+    if origin_addr.is_contiguous() {
+        return pmpi_rput_c_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror);
+    }
+    let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    if let Some(origin_addr_as) = &origin_addr_as {
+        return pmpi_rput_c_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, win, request, ierror);
+    }
+    let Some(origin_addr_copy) = Copied::of(origin_addr) else { return ierror.set(NO_MEM) };
+    let mut result = SUCCESS;
+    pmpi_rput_c_(origin_addr_copy.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, Out(&raw mut result));
+    if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (origin_addr_copy, false), None) { result = NO_MEM }
+    ierror.set(result);
 }
 
 /// MPI_Win_allocate_c(size, disp_unit, info, comm, baseptr, win, ierror)
@@ -306,3 +314,34 @@ extern "C" fn pmpi_win_shared_query_c_(win: In<Int>, rank: In<Int>, size: *mut i
 
 f08_names! { win_allocate_c win_allocate_shared_c win_shared_query_c }
 f08ts_names! { accumulate_c get_c get_accumulate_c put_c raccumulate_c rget_c rget_accumulate_c rput_c win_create_c }
+routines! {
+    pmpi_accumulate_c_ = "MPI_Accumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror)"
+    pmpi_accumulate_c_f08ts_ = "MPI_Accumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror) of mpi_f08"
+    accumulate_c_with_gaps = "MPI_Accumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror) of mpi_f08"
+    pmpi_get_c_ = "MPI_Get_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror)"
+    pmpi_get_c_f08ts_ = "MPI_Get_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror) of mpi_f08"
+    get_c_with_gaps = "MPI_Get_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror) of mpi_f08"
+    pmpi_get_accumulate_c_ = "MPI_Get_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror)"
+    pmpi_get_accumulate_c_f08ts_ = "MPI_Get_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror) of mpi_f08"
+    get_accumulate_c_with_gaps = "MPI_Get_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror) of mpi_f08"
+    pmpi_put_c_ = "MPI_Put_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror)"
+    pmpi_put_c_f08ts_ = "MPI_Put_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror) of mpi_f08"
+    put_c_with_gaps = "MPI_Put_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror) of mpi_f08"
+    pmpi_raccumulate_c_ = "MPI_Raccumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror)"
+    pmpi_raccumulate_c_f08ts_ = "MPI_Raccumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror) of mpi_f08"
+    raccumulate_c_with_gaps = "MPI_Raccumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror) of mpi_f08"
+    pmpi_rget_c_ = "MPI_Rget_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror)"
+    pmpi_rget_c_f08ts_ = "MPI_Rget_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror) of mpi_f08"
+    rget_c_with_gaps = "MPI_Rget_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror) of mpi_f08"
+    pmpi_rget_accumulate_c_ = "MPI_Rget_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror)"
+    pmpi_rget_accumulate_c_f08ts_ = "MPI_Rget_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror) of mpi_f08"
+    rget_accumulate_c_with_gaps = "MPI_Rget_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror) of mpi_f08"
+    pmpi_rput_c_ = "MPI_Rput_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror)"
+    pmpi_rput_c_f08ts_ = "MPI_Rput_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror) of mpi_f08"
+    rput_c_with_gaps = "MPI_Rput_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror) of mpi_f08"
+    pmpi_win_allocate_c_ = "MPI_Win_allocate_c(size, disp_unit, info, comm, baseptr, win, ierror)"
+    pmpi_win_allocate_shared_c_ = "MPI_Win_allocate_shared_c(size, disp_unit, info, comm, baseptr, win, ierror)"
+    pmpi_win_create_c_ = "MPI_Win_create_c(base, size, disp_unit, info, comm, win, ierror)"
+    pmpi_win_create_c_f08ts_ = "MPI_Win_create_c(base, size, disp_unit, info, comm, win, ierror) of mpi_f08"
+    pmpi_win_shared_query_c_ = "MPI_Win_shared_query_c(win, rank, size, disp_unit, baseptr, ierror)"
+}

@@ -89,3 +89,13 @@ extern "C" fn pmpi_session_init_(info: In<Int>, errhandler: In<Int>, session: Ha
 
 plain_names! { comm_create_from_group group_from_session_pset intercomm_create_from_groups session_finalize session_get_info session_get_num_psets session_get_pset_info session_init }
 f08_names! { comm_create_from_group group_from_session_pset intercomm_create_from_groups session_finalize session_get_info session_get_num_psets session_get_pset_info session_init }
+routines! {
+    pmpi_comm_create_from_group_ = "MPI_Comm_create_from_group(group, stringtag, info, errhandler, newcomm, ierror)"
+    pmpi_group_from_session_pset_ = "MPI_Group_from_session_pset(session, pset_name, newgroup, ierror)"
+    pmpi_intercomm_create_from_groups_ = "MPI_Intercomm_create_from_groups(local_group, local_leader, remote_group, remote_leader, stringtag, info, errhandler, newintercomm, ierror)"
+    pmpi_session_finalize_ = "MPI_Session_finalize(session, ierror)"
+    pmpi_session_get_info_ = "MPI_Session_get_info(session, info_used, ierror)"
+    pmpi_session_get_num_psets_ = "MPI_Session_get_num_psets(session, info, npset_names, ierror)"
+    pmpi_session_get_pset_info_ = "MPI_Session_get_pset_info(session, pset_name, info, ierror)"
+    pmpi_session_init_ = "MPI_Session_init(info, errhandler, session, ierror)"
+}

@@ -163,3 +163,25 @@ extern "C" fn pmpi_topo_test_(comm: In<Int>, status: *mut Int, ierror: Ierror) {
 
 plain_names! { cart_coords cart_create cart_get cart_map cart_rank cart_shift cart_sub cartdim_get dims_create dist_graph_create dist_graph_create_adjacent dist_graph_neighbors dist_graph_neighbors_count graph_create graph_get graph_map graph_neighbors graph_neighbors_count graphdims_get topo_test }
 f08_names! { cart_coords cart_create cart_get cart_map cart_rank cart_shift cart_sub cartdim_get dims_create dist_graph_create dist_graph_create_adjacent dist_graph_neighbors dist_graph_neighbors_count graph_create graph_get graph_map graph_neighbors graph_neighbors_count graphdims_get topo_test }
+routines! {
+    pmpi_cart_coords_ = "MPI_Cart_coords(comm, rank, maxdims, coords, ierror)"
+    pmpi_cart_create_ = "MPI_Cart_create(comm_old, ndims, dims, periods, reorder, comm_cart, ierror)"
+    pmpi_cart_get_ = "MPI_Cart_get(comm, maxdims, dims, periods, coords, ierror)"
+    pmpi_cart_map_ = "MPI_Cart_map(comm, ndims, dims, periods, newrank, ierror)"
+    pmpi_cart_rank_ = "MPI_Cart_rank(comm, coords, rank, ierror)"
+    pmpi_cart_shift_ = "MPI_Cart_shift(comm, direction, disp, rank_source, rank_dest, ierror)"
+    pmpi_cart_sub_ = "MPI_Cart_sub(comm, remain_dims, newcomm, ierror)"
+    pmpi_cartdim_get_ = "MPI_Cartdim_get(comm, ndims, ierror)"
+    pmpi_dims_create_ = "MPI_Dims_create(nnodes, ndims, dims, ierror)"
+    pmpi_dist_graph_create_ = "MPI_Dist_graph_create(comm_old, n, sources, degrees, destinations, weights, info, reorder, comm_dist_graph, ierror)"
+    pmpi_dist_graph_create_adjacent_ = "MPI_Dist_graph_create_adjacent(comm_old, indegree, sources, sourceweights, outdegree, destinations, destweights, info, reorder, comm_dist_graph, ierror)"
+    pmpi_dist_graph_neighbors_ = "MPI_Dist_graph_neighbors(comm, maxindegree, sources, sourceweights, maxoutdegree, destinations, destweights, ierror)"
+    pmpi_dist_graph_neighbors_count_ = "MPI_Dist_graph_neighbors_count(comm, indegree, outdegree, weighted, ierror)"
+    pmpi_graph_create_ = "MPI_Graph_create(comm_old, nnodes, index, edges, reorder, comm_graph, ierror)"
+    pmpi_graph_get_ = "MPI_Graph_get(comm, maxindex, maxedges, index, edges, ierror)"
+    pmpi_graph_map_ = "MPI_Graph_map(comm, nnodes, index, edges, newrank, ierror)"
+    pmpi_graph_neighbors_ = "MPI_Graph_neighbors(comm, rank, maxneighbors, neighbors, ierror)"
+    pmpi_graph_neighbors_count_ = "MPI_Graph_neighbors_count(comm, rank, nneighbors, ierror)"
+    pmpi_graphdims_get_ = "MPI_Graphdims_get(comm, nnodes, nedges, ierror)"
+    pmpi_topo_test_ = "MPI_Topo_test(comm, status, ierror)"
+}

@@ -38,6 +38,8 @@ pub enum Happened {
     Unexpected,
     /// It was unexpected, and met a receive or was taken by a matched probe.
     Expected,
+    /// Its receive is complete.
+    Completed,
 }
 
 impl Happened {
@@ -48,6 +50,7 @@ impl Happened {
             Happened::Matched => "matched",
             Happened::Unexpected => "unexpected arrived",
             Happened::Expected => "unexpected removed",
+            Happened::Completed => "completed",
         }
     }
 }
@@ -148,10 +151,27 @@ impl Traffic {
     /// A message of a rank met its receive; MPI_PROC_NULL counts nothing. As for [`PeerTraffic::received`].
     #[cold]
     #[inline(never)]
-    pub fn received(&self, rank: i32, tag: i32, bytes: usize) {
+    pub fn matched(&self, rank: i32, tag: i32, bytes: usize) {
         if let Some(peer) = self.peer(rank) {
             peer.received(bytes);
             self.tell(Happened::Matched, rank, tag, bytes);
+        }
+    }
+
+    /// As [`Traffic::matched`] of a message that is copied at once: its receive completes, too.
+    #[cold]
+    #[inline(never)]
+    pub fn received(&self, rank: i32, tag: i32, bytes: usize) {
+        self.matched(rank, tag, bytes);
+        self.completed(rank, tag, bytes);
+    }
+
+    /// The receive of a message that was [`Traffic::matched`] is complete.
+    #[cold]
+    #[inline(never)]
+    pub fn completed(&self, rank: i32, tag: i32, bytes: usize) {
+        if self.peer(rank).is_some() {
+            self.tell(Happened::Completed, rank, tag, bytes);
         }
     }
 

@@ -1,21 +1,31 @@
-//! What happened to messages and was not told yet: a queue of some thousands, in the order in which it happened. What finds no room
-//! is counted.
+//! What happened to messages and transports and was not told yet: a queue of some thousands, in the order in which it happened. What
+//! finds no room is counted.
 
-use super::{MESSAGES, now};
+use super::{MESSAGES, PATHS, now};
+use crate::framework::bml::{Change, PathEvent};
 use crate::framework::pml::{Happened, MessageEvent};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use opal_core::sync::{AtomicBool, Mutex, Ordering};
 
-/// Something that happened to a message.
+/// Something that happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pending {
     /// Index of the event type.
     pub event: usize,
     /// When it happened.
     pub timestamp: i64,
-    /// What.
-    pub message: MessageEvent,
+    /// What, and to what.
+    pub what: What,
+}
+
+/// To what something happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    /// A message.
+    Message(MessageEvent),
+    /// A transport's way to a process.
+    Path(PathEvent),
 }
 
 /// Events of one type on one communicator that were lost.
@@ -23,8 +33,8 @@ pub struct Pending {
 pub struct Dropped {
     /// Index of the event type.
     pub event: usize,
-    /// The number of the communicator.
-    pub context: u32,
+    /// The number of the communicator; `None` of events that are bound to none.
+    pub context: Option<u32>,
     /// How many.
     pub count: i64,
 }
@@ -42,26 +52,40 @@ pub fn open() {
     QUEUE.lock().waiting.reserve_exact(ROOM);
 }
 
-/// Nobody wants to hear of messages any more.
+/// Nobody wants to hear any more.
 pub fn close() {
     *QUEUE.lock() = Queue { waiting: VecDeque::new(), dropped: Vec::new() };
 }
 
 /// Something happened to a message.
-pub fn note(message: &MessageEvent) {
+pub fn note_message(message: &MessageEvent) {
     let event = MESSAGES
         + match message.what {
             Happened::Posted => 0,
             Happened::Matched => 1,
             Happened::Unexpected => 2,
             Happened::Expected => 3,
+            Happened::Completed => 4,
         };
+    note(event, Some(message.context), What::Message(*message));
+}
+
+/// Something happened to a transport's way to a process.
+pub fn note_path(path: &PathEvent) {
+    let event = PATHS
+        + match path.what {
+            Change::Connected => 0,
+            Change::Lost => 1,
+        };
+    note(event, None, What::Path(*path));
+}
+
+fn note(event: usize, context: Option<u32>, what: What) {
     let mut queue = QUEUE.lock();
     if queue.waiting.len() < ROOM {
         // The time under the lock: later ones come later.
-        return queue.waiting.push_back(Pending { event, timestamp: now(), message: *message });
+        return queue.waiting.push_back(Pending { event, timestamp: now(), what });
     }
-    let context = message.context;
     match queue.dropped.iter_mut().find(|known| (known.event, known.context) == (event, context)) {
         Some(known) => known.count += 1,
         None => queue.dropped.push(Dropped { event, context, count: 1 }),
@@ -102,21 +126,24 @@ mod tests {
         open();
         let message = |what, context| MessageEvent { what, context, process: 1, tag: 7, bytes: 8 };
         for _ in 0..ROOM {
-            note(&message(Happened::Posted, 3));
+            note_message(&message(Happened::Posted, 3));
         }
-        note(&message(Happened::Matched, 3));
-        note(&message(Happened::Matched, 4));
-        note(&message(Happened::Matched, 3));
+        note_message(&message(Happened::Matched, 3));
+        note_message(&message(Happened::Matched, 4));
+        note_message(&message(Happened::Matched, 3));
         let (teller, waiting, dropped) = begin().unwrap();
         assert!(begin().is_none(), "one at a time");
         assert_eq!(waiting.len(), ROOM);
         assert!(waiting.windows(2).all(|pair| pair[0].timestamp <= pair[1].timestamp));
-        let lost = |context, count| Dropped { event: MESSAGES + 1, context, count };
+        let lost = |context, count| Dropped { event: MESSAGES + 1, context: Some(context), count };
         assert_eq!(dropped, [lost(3, 2), lost(4, 1)]);
         drop(teller);
         assert!(begin().is_none(), "nothing waits");
-        note(&message(Happened::Expected, 3));
+        note_message(&message(Happened::Completed, 3));
+        note_path(&PathEvent { what: Change::Lost, process: 1, transport: "sm" });
         let (_teller, waiting, dropped) = begin().unwrap();
-        assert_eq!((waiting.len(), waiting[0].event, dropped.len()), (1, MESSAGES + 3, 0));
+        assert_eq!(dropped, []);
+        let names: Vec<_> = waiting.iter().map(|pending| super::super::ALL[pending.event].name).collect();
+        assert_eq!(names, ["pml_message_completed", "btl_lost"]);
     }
 }

@@ -1,6 +1,7 @@
 //! A job from its start to mpirun's exit status: starts the keeper and the daemons of other hosts, then waits for what happens.
 
 mod blame;
+mod debugged;
 mod elsewhere;
 mod end;
 mod inquiry;
@@ -358,6 +359,7 @@ impl Running {
     fn begin(&mut self, rank: u32, pid: u32) -> Result<[Option<std::fs::File>; 2], Refusal> {
         let no_rank = || Refusal::system("starting the ranks", format!("there is no rank {rank}"));
         *self.pids.get_mut(rank as usize).ok_or_else(no_rank)? = Some(pid);
+        self.tell_debugger();
         let host = &self.job.names[self.node_of(rank) as usize];
         if self.job.verbose {
             let app = &self.apps[self.job.app_of(rank)];

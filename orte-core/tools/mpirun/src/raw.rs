@@ -1,6 +1,8 @@
 //! The only unsafe code: signals as a descriptor, and what happens between fork and exec.
 #![allow(unsafe_code)]
 
+pub mod mpir;
+
 use orte_core::environment::Wireup;
 use rustix::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use rustix::io::FdFlags;

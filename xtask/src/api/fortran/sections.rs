@@ -8,7 +8,7 @@ use std::fmt::Write;
 pub fn described(procedure: &Procedure) -> String {
     let stem = procedure.stem();
     let arguments = &procedure.arguments;
-    let mut text = format!("/// {} of module mpi_f08.\n", binding(procedure));
+    let (mut text, mut gaps) = (format!("/// {} of module mpi_f08.\n", binding(procedure)), String::new());
     let list = arguments.iter().zip(plain_types(procedure)).map(|(argument, plain)| match argument.class {
         Class::Buffer => (ident(&argument.name), "Section".to_owned()),
         Class::Text => (ident(&argument.name), "TextSection".to_owned()),
@@ -38,23 +38,28 @@ pub fn described(procedure: &Procedure) -> String {
         .filter(|argument| argument.class == Class::Buffer)
         .map(|argument| ident(&argument.name))
         .collect();
-    if !starts_only(procedure) {
+    if has_gaps(procedure) {
         let whole: Vec<String> = buffers.iter().map(|name| format!("{name}.is_whole()")).collect();
         // Apart, so that the usual call saves no registers for it.
-        _ = writeln!(text, "    #[cold]\n    #[inline(never)]\n    extern \"C\" fn with_gaps({parameters}) {{");
+        _ = writeln!(gaps, "#[cold]\n#[inline(never)]\nextern \"C\" fn {stem}_with_gaps({parameters}) {{");
         let none: Vec<String> = buffers.iter().map(|name| format!("{name}.is_contiguous()")).collect();
         let (none, values_of) = (none.join(" && "), values.join(", "));
-        _ = writeln!(text, "        if {none} {{\n            return pmpi_{stem}_({values_of});\n        }}");
+        _ = writeln!(gaps, "    if {none} {{\n        return pmpi_{stem}_({values_of});\n    }}");
         if let Some(triples) = triples(arguments) {
-            text += &as_datatypes(procedure, &triples, &values);
+            gaps += &as_datatypes(procedure, &triples, &values);
         }
-        text += &copied(procedure, &values);
-        text += "    }\n";
+        gaps += &copied(procedure, &values);
+        gaps += "}\n\n";
         _ = writeln!(text, "    if !({}) {{", whole.join(" && "));
-        _ = writeln!(text, "        return with_gaps({}, ierror);\n    }}", names.join(", "));
+        _ = writeln!(text, "        return {stem}_with_gaps({}, ierror);\n    }}", names.join(", "));
     }
     _ = writeln!(text, "    pmpi_{stem}_({});\n}}\n", values.join(", "));
-    text
+    text + &gaps
+}
+
+/// Whether it has a function of its own for sections with gaps.
+pub fn has_gaps(procedure: &Procedure) -> bool {
+    !starts_only(procedure)
 }
 
 /// The call with datatypes that have the gaps, if the elements of all sections hold whole numbers of the program's datatype.
@@ -69,7 +74,7 @@ fn as_datatypes(procedure: &Procedure, triples: &[(usize, String)], values: &[St
         let (count, datatype) = (ident(&arguments[at + 1].name), ident(&arguments[at + 2].name));
         _ = writeln!(
             text,
-            "        let {name}_as = match {name}.{layout}({count}, {datatype}) {{ Ok(layout) => layout, Err(code) => return ierror.set(code) }};"
+            "    let {name}_as = match {name}.{layout}({count}, {datatype}) {{ Ok(layout) => layout, Err(code) => return ierror.set(code) }};"
         );
         own[at + 1] = format!("{name}_as.count()");
         own[at + 2] = format!("{name}_as.datatype()");
@@ -84,7 +89,7 @@ fn as_datatypes(procedure: &Procedure, triples: &[(usize, String)], values: &[St
     };
     _ = writeln!(
         text,
-        "        if let {some} = {those} {{\n            return pmpi_{}_({});\n        }}",
+        "    if let {some} = {those} {{\n        return pmpi_{}_({});\n    }}",
         procedure.stem(),
         own.join(", ")
     );
@@ -95,13 +100,13 @@ fn as_datatypes(procedure: &Procedure, triples: &[(usize, String)], values: &[St
 fn copied(procedure: &Procedure, values: &[String]) -> String {
     let buffers = || procedure.arguments.iter().filter(|argument| argument.class == Class::Buffer);
     if goes_on_without_request(procedure) {
-        return "        ierror.set(refuse_section());\n".to_owned();
+        return "    ierror.set(refuse_section());\n".to_owned();
     }
     let mut text = String::new();
     let mut own = values.to_vec();
     for (at, argument) in procedure.arguments.iter().enumerate().filter(|(_, one)| one.class == Class::Buffer) {
         let name = ident(&argument.name);
-        _ = writeln!(text, "        let Some({name}_copy) = Copied::of({name}) else {{ return ierror.set(NO_MEM) }};");
+        _ = writeln!(text, "    let Some({name}_copy) = Copied::of({name}) else {{ return ierror.set(NO_MEM) }};");
         own[at] = format!("{name}_copy.start()");
     }
     let stem = procedure.stem();
@@ -114,17 +119,17 @@ fn copied(procedure: &Procedure, values: &[String]) -> String {
         let mut parts = buffers().map(|argument| format!("({}_copy, {})", ident(&argument.name), written(argument)));
         let (first, second) = (parts.next().unwrap_or_default(), parts.next());
         let second = second.map_or_else(|| "None".to_owned(), |part| format!("Some({part})"));
-        _ = writeln!(text, "        let mut result = SUCCESS;\n        pmpi_{stem}_({});", own.join(", "));
+        _ = writeln!(text, "    let mut result = SUCCESS;\n    pmpi_{stem}_({});", own.join(", "));
         _ = writeln!(
             text,
-            "        if result == SUCCESS && !crate::pending::keep(request.variable(), {}, {first}, {second}) {{ result = NO_MEM }}",
+            "    if result == SUCCESS && !crate::pending::keep(request.variable(), {}, {first}, {second}) {{ result = NO_MEM }}",
             usage(procedure)
         );
-        return text + "        ierror.set(result);\n";
+        return text + "    ierror.set(result);\n";
     }
-    _ = writeln!(text, "        pmpi_{stem}_({});", own.join(", "));
+    _ = writeln!(text, "    pmpi_{stem}_({});", own.join(", "));
     for argument in buffers().filter(|argument| written(argument)) {
-        _ = writeln!(text, "        {}_copy.copy_back();", ident(&argument.name));
+        _ = writeln!(text, "    {}_copy.copy_back();", ident(&argument.name));
     }
     text
 }

@@ -17,7 +17,7 @@ pub fn of(row: &str) -> &'static Family {
 }
 
 /// In the order of the pages. The last one holds whatever the others leave.
-pub static FAMILIES: [Family; 15] = [
+pub static FAMILIES: [Family; 16] = [
     Family {
         file: "latency",
         title: "Latency",
@@ -37,6 +37,7 @@ pub static FAMILIES: [Family; 15] = [
         tried: "",
         holds: |row| row.starts_with("partitioned-"),
     },
+    Family { file: "fortran", title: "Fortran", tried: "", holds: |row| row.starts_with("fortran-") },
     Family { file: "tcp", title: "TCP", tried: include_str!("tried/tcp.md"), holds: |row| row.starts_with("tcp-") },
     Family {
         file: "neighborhoods",

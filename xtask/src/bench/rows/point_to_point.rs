@@ -157,6 +157,49 @@ pub const ROWS: &[Row] = &[
         ..PLAIN
     },
     Row {
+        name: "partitioned-apart",
+        title: "one way of 16 partitions of this size, with some 20 µs of computing before each is marked ready",
+        program: "partitioned",
+        arguments: &["--apart"],
+        sizes: &[K4, K64],
+        ..PLAIN
+    },
+    Row {
+        name: "partitioned-late",
+        title: "the same, all computing before the first is marked ready",
+        program: "partitioned",
+        arguments: &["--late"],
+        sizes: &[K4, K64],
+        ..PLAIN
+    },
+    Row {
+        name: "partitioned-still",
+        title: "that computing alone",
+        program: "partitioned",
+        arguments: &["--still"],
+        sizes: &[K4, K64],
+        ..PLAIN
+    },
+    Row {
+        name: "fortran-whole",
+        title: "one way of a whole array by module mpi_f08",
+        arguments: &["--whole"],
+        ..FORTRAN
+    },
+    Row { name: "fortran-whole-in-c", title: "the same by C", arguments: &["--whole", "--c"], ..FORTRAN },
+    Row {
+        name: "fortran-section",
+        title: "one way of 16 of the 64 rows of an array, as a section, by module mpi_f08",
+        arguments: &["--rows"],
+        ..FORTRAN
+    },
+    Row {
+        name: "fortran-section-in-c",
+        title: "the same rows as a committed vector datatype by C",
+        arguments: &["--rows", "--c"],
+        ..FORTRAN
+    },
+    Row {
         name: "matching-posted",
         title: "one way of 8 bytes behind posted receives that do not match",
         program: "matching",
@@ -245,3 +288,5 @@ pub const ROWS: &[Row] = &[
         ..PLAIN
     },
 ];
+
+const FORTRAN: Row = Row { program: "sections", sizes: &[64, K4, K64], ..PLAIN };

@@ -9,7 +9,7 @@ use crate::wire;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use ompi_core::error::{Class, Fault, Result};
-use ompi_core::framework::bml::{self, Path};
+use ompi_core::framework::bml::{self, Change, Path};
 use ompi_core::{addresses, process};
 use opal_core::framework::btl::{self, RxMessage};
 use opal_core::framework::smsc;
@@ -166,10 +166,11 @@ impl Endpoint {
         }
     }
 
-    /// The process can no longer be reached.
-    pub fn set_dead(&self) {
-        self.dead.store(true, Ordering::Relaxed);
+    /// The process can no longer be reached. Whether that was known.
+    pub fn set_dead(&self) -> bool {
+        let was_dead = self.dead.swap(true, Ordering::Relaxed);
         ANY_DEAD.store(true, Ordering::Relaxed);
+        was_dead
     }
 
     /// Whether it can no longer be reached.
@@ -270,6 +271,7 @@ fn connect(process: u32) -> Result<Endpoint> {
     let most = caps.send_bytes - wire::PREFIX_BYTES;
     let eager_bytes = params::EAGER_LIMIT.size().min(caps.eager_bytes).min(most);
     let inline_bytes = caps.inline_bytes.min(most);
+    bml::tell_paths(Change::Connected, process);
     let word = |own| path.module.shared_word(path.endpoint, own, XOFF_WORD);
     let xoff_words = word(false).zip(word(true)).map(|(received, sent)| XoffWords { received, sent });
     Ok(Endpoint {

@@ -100,7 +100,7 @@ impl State {
             Packet::Control(..) | Packet::Oob(_) => None,
         };
         if let Some((number, _)) = handle.and_then(|handle| self.operations.find_own(handle)) {
-            request::complete(self.operations.remove(number).request, aborted(0));
+            self.end_operation(number, aborted(0));
         }
     }
 

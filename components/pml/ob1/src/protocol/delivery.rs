@@ -68,8 +68,12 @@ impl State {
     /// Counts a message that met its receive, if a tool wants it.
     pub fn count_received(&mut self, envelope: Envelope, source: u32, receive: &Receive, message: &Message) {
         let bytes = (message.body.bytes() as usize).min(receive.buffer.bytes());
-        if let Some(context) = self.context(envelope.context) {
-            context.count_received(envelope.collective, source, envelope.tag, bytes);
+        let Envelope { context, collective, tag } = envelope;
+        if let Body::Rts(_) = message.body {
+            return self.count_matched(context, collective, source, tag, bytes, receive.request);
+        }
+        if let Some(context) = self.context(context) {
+            context.count_received(collective, source, tag, bytes);
         }
     }
 

@@ -2,12 +2,15 @@
 
 use crate::peers::endpoint;
 use crate::state::{STATE, State, aborted};
+use ompi_core::framework::bml::{self, Change};
 use ompi_core::request;
 
 /// A transport says that a process can no longer be reached.
 pub fn peer_failed(process: u32) {
-    if let Some(endpoint) = endpoint::existing(process) {
-        endpoint.set_dead();
+    if let Some(endpoint) = endpoint::existing(process)
+        && !endpoint.set_dead()
+    {
+        bml::tell_paths(Change::Lost, process);
     }
     let mut state = STATE.lock();
     state.fail_backlog(process);
@@ -26,7 +29,7 @@ impl State {
         };
         let failed: alloc::vec::Vec<u32> = self.operations.all().filter_map(of_process).collect();
         for number in failed {
-            request::complete(self.operations.remove(number).request, aborted(0));
+            self.end_operation(number, aborted(0));
         }
     }
 

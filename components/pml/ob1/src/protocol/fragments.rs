@@ -9,7 +9,6 @@ use crate::state::State;
 use crate::wire;
 use core::ops::Range;
 use ompi_core::framework::pml;
-use ompi_core::request;
 use ompi_core::status::Status;
 use opal_core::framework::btl::{Fill, Full};
 use opal_core::mem::Untrusted;
@@ -58,8 +57,7 @@ impl State {
 
     // `Ok` when all are sent.
     fn send_fragments(&mut self, number: u32, endpoint: &Endpoint) -> Result<(), Full> {
-        let Operation { request, state, .. } = self.operations.get_mut(number);
-        let request = *request;
+        let state = &mut self.operations.get_mut(number).state;
         if let OperationState::SendingFragments { buffer, to, wanted, sent } = state {
             while *sent < *wanted {
                 *sent += endpoint.rails.spread(|rail| {
@@ -69,8 +67,7 @@ impl State {
                 })?;
             }
         }
-        self.operations.remove(number);
-        request::complete(request, Status::EMPTY);
+        self.end_operation(number, Status::EMPTY);
         Ok(())
     }
 
@@ -125,7 +122,7 @@ impl State {
                 if chosen.is_some() {
                     self.selection(process).end(wanted);
                 }
-                request::complete(request, status);
+                self.complete(request, status);
             }
         }
     }

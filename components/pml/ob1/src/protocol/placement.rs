@@ -58,8 +58,8 @@ impl State {
 
     /// Takes the first receive posted for a message's source, if it matches and its buffer is one run and long enough.
     fn match_placement(&mut self, process: u32, envelope: u64, bytes: usize) -> Option<u64> {
-        let Envelope { context, collective, tag } = Envelope::of(envelope);
-        let context = self.context(context).filter(|context| !context.closing)?;
+        let Envelope { context: number, collective, tag } = Envelope::of(envelope);
+        let context = self.context(number).filter(|context| !context.closing)?;
         let source = context.rank_of(process)?;
         let mut list = context.matcher(collective).posted_list(source)?;
         let mut first = list.first(tag)?;
@@ -70,7 +70,7 @@ impl State {
         let Receive { buffer, request, .. } = core::mem::take(receive);
         first.consume();
         uncount_posted();
-        context.count_received(collective, source, tag, bytes);
+        self.count_matched(number, collective, source, tag, bytes, request);
         verbose_once!(pml::FRAMEWORK, 20, "{bytes} bytes from process {process} are read straight to their receive");
         let status = Status::new(source as i32, tag, bytes as u64);
         let state = OperationState::ReceivingFragments { buffer, status, wanted: bytes, received: 0, chosen: None };

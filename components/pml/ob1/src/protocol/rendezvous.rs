@@ -10,7 +10,7 @@ use crate::protocol::{rts_data, smsc};
 use crate::raw::UserBuffer;
 use crate::state::State;
 use crate::wire::{Control, Cts, Rts};
-use ompi_core::request::{self, Id};
+use ompi_core::request::Id;
 use ompi_core::status::Status;
 
 impl State {
@@ -59,7 +59,7 @@ impl State {
         }
         if wanted == 0 {
             data.into_iter().for_each(|number| self.drop_rts_data(process, sender, number));
-            request::complete(request, status);
+            self.complete(request, status);
             return self.control(process, sender, Control::NoneWanted);
         }
         if chosen == Some(Protocol::Streamed) {
@@ -87,7 +87,7 @@ impl State {
         let wanted = usize::try_from(cts.wanted).unwrap_or(usize::MAX).min(bytes);
         record(process, bytes, Protocol::Fragments);
         if wanted <= sent {
-            request::complete(self.operations.remove(number).request, Status::EMPTY);
+            self.end_operation(number, Status::EMPTY);
             return true;
         }
         let buffer = core::mem::take(buffer);
@@ -105,7 +105,7 @@ impl State {
     pub fn ack(&mut self, process: u32, handle: u64) -> bool {
         let Some((number, operation)) = self.operations.find(process, handle) else { return false };
         let OperationState::AwaitingAck = operation.state else { return false };
-        request::complete(self.operations.remove(number).request, Status::EMPTY);
+        self.end_operation(number, Status::EMPTY);
         true
     }
 
@@ -117,7 +117,7 @@ impl State {
             return false;
         }
         record(process, buffer.bytes(), Protocol::SingleCopy);
-        request::complete(self.operations.remove(number).request, Status::EMPTY);
+        self.end_operation(number, Status::EMPTY);
         true
     }
 }

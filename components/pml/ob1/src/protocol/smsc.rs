@@ -29,7 +29,7 @@ use crate::protocol::selection::Protocol;
 use crate::raw::{Contiguous, UserBuffer};
 use crate::state::{STATE, State, aborted};
 use crate::wire::{Control, Cts, PushOffer};
-use ompi_core::request::{self, Id};
+use ompi_core::request::Id;
 use opal_core::framework::smsc;
 use opal_core::{Error, Result, verbose_once};
 
@@ -177,7 +177,7 @@ impl State {
                 if let (Some(index), Some(endpoint)) = (claim_word, endpoint::existing(process)) {
                     endpoint.give_claim_word(index);
                 }
-                request::complete(self.operations.remove(number).request, aborted(0));
+                self.end_operation(number, aborted(0));
             }
             OperationState::Rget(rget) => {
                 rget.read += step.bytes;
@@ -246,10 +246,9 @@ impl State {
             let cts = Cts { handle, wanted: wanted as u64 };
             return self.control(endpoint.process, sender, Control::CtsResend(cts));
         }
-        let request = self.operations.remove(number).request;
         self.control(endpoint.process, sender, Control::Fin);
         self.selection(endpoint.process).end(wanted);
-        request::complete(request, status);
+        self.end_operation(number, status);
     }
 }
 
