@@ -1,6 +1,6 @@
 // covers: MPI_Get_accumulate MPI_Rget_accumulate MPI_Rget MPI_Cancel MPI_Request_free MPI_Win_allocate MPI_Win_attach MPI_Win_create MPI_Win_fence MPI_Win_lock
 // ranks: 1 2 3
-// args: sm,cma,am
+// args: sm,cma
 // args: am
 /*
  * Corners of the chapter: arguments that say nothing with MPI_NO_OP, requests that nobody may cancel, more memory than there is, an

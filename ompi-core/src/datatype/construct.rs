@@ -211,7 +211,7 @@ impl Arguments {
     fn addresses(mut self, count: Number, values: Counts<'_>) -> Arguments {
         let each = (0..count.get() as usize).map(|at| values.get(at));
         match count {
-            Number::Int(_) => self.0.addresses.extend(each.map(|value| value as isize)),
+            Number::Int(_) => self.0.addresses.extend(each),
             Number::Large(_) => self.0.counts.extend(each.map(|value| value as i64)),
         }
         self

@@ -42,5 +42,6 @@ opal_core::component! {
     in ompi_core::framework::osc, name "cma", params &[]
 }
 
-/// Above messages, below loads and stores.
-const PRIORITY: i32 = 30;
+/// Below messages: a copy by the system takes 1.4 µs, a message to a process that is inside MPI 0.3 µs, and 64 of them 4 µs. Chosen by
+/// name (`--mca osc sm,cma`) for targets that compute for long.
+const PRIORITY: i32 = 5;
