@@ -40,7 +40,10 @@ impl Companion {
     /// The port of this process's companion; starts it. `program` is its mpirun, if not empty. `Err` with a sentence.
     pub fn universe(&self, job: u64, program: &str) -> Result<String, String> {
         let mut running = self.running.lock();
-        if let Some(running) = &*running {
+        // One that was killed is started anew.
+        if let Some(running) = running.as_mut()
+            && running.channel.poll().is_ok()
+        {
             return Ok(running.universe.clone());
         }
         let started = start(job, program)?;

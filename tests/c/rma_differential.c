@@ -3,7 +3,7 @@
 // args: 1
 // args: 2 300
 // args: 3 150 am
-// args: 4 150 cma
+// args: 4 150 sm,cma
 /*
  * Random accesses, datatypes and synchronisations of all ranks against a model in one process: every rank knows every rank's
  * memory, because all draw the same numbers. In one epoch each element is written by one access, or combined by any number of

@@ -36,7 +36,7 @@ pub fn run_beside(program: &CStr, arguments: [&CStr; 2], socket: BorrowedFd<'_>)
         checked(unsafe { libc::posix_spawnattr_setsigmask(&mut attributes, &none) })?;
         // SAFETY: as above.
         checked(unsafe { libc::posix_spawnattr_setflags(&mut attributes, libc::POSIX_SPAWN_SETSIGMASK as _) })?;
-        // SAFETY: a plain read of the C library's pointer.
+        // SAFETY: a plain read of the C library's pointer. As with its own getenv, no other thread may call setenv meanwhile.
         let variables = unsafe { environ };
         let mut pid = 0;
         // SAFETY: texts that a NUL ends, in an array that a null pointer ends; the C library's environment; objects from above.

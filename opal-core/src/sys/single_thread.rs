@@ -17,7 +17,7 @@ pub fn is_single_threaded() -> bool {
                 ".weak __libc_single_threaded",
                 "mov {said}, qword ptr [rip + __libc_single_threaded@GOTPCREL]",
                 said = out(reg) said,
-                options(pure, nomem, nostack, preserves_flags)
+                options(pure, readonly, nostack, preserves_flags)
             );
         }
         // SAFETY: null, or the address of the C library's `char`, which stays. Relaxed: only this thread could change it to false.

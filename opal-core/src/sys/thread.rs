@@ -16,6 +16,11 @@ impl Thread {
         let mut former = MaybeUninit::uninit();
         // SAFETY: writable.
         unsafe { libc::sigfillset(all.as_mut_ptr()) };
+        // What an instruction of the thread itself raises: blocked, it would end the process past the program's handler.
+        for own in [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGTRAP] {
+            // SAFETY: the set was just filled.
+            unsafe { libc::sigdelset(all.as_mut_ptr(), own) };
+        }
         // A thread begins with the mask of the one that made it.
         // SAFETY: one set was just filled, the other one is writable.
         unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, all.as_ptr(), former.as_mut_ptr()) };

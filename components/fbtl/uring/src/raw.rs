@@ -62,6 +62,18 @@ enum Part {
 }
 
 impl UringTransfer {
+    /// The next part by a plain call of the system, which has none of this transfer now.
+    fn at_once(&mut self) -> Result<usize, Errno> {
+        let (offset, wanted) = self.cursor.together(&self.pieces, &mut self.runs);
+        self.wanted = wanted;
+        match self.direction {
+            // SAFETY: the promise of `start`.
+            AccessKind::Read => unsafe { self.file.read_at(&self.runs, offset) },
+            // SAFETY: as above.
+            AccessKind::Write => unsafe { self.file.write_at(&self.runs, offset) },
+        }
+    }
+
     /// Gives the system the next part, if it takes it now.
     fn submit(&mut self, queues: &mut Queues) {
         let Some(place) = queues.results.iter().position(|result| matches!(result, Place::Free)) else { return };
@@ -91,16 +103,23 @@ impl OngoingTransfer for UringTransfer {
             let Place::Ended(result) = queues.results[place] else { return None };
             queues.results[place] = Place::Free;
             self.part = Part::Next;
-            let result = usize::try_from(result).map_err(|_| Errno(-result));
-            // After a signal, or without memory for it now, the same part is given once more.
-            let again = matches!(result, Err(Errno::INTR | AGAIN));
-            let ended = || self.cursor.advance(&self.pieces, self.wanted, result, self.direction);
-            if let Some(moved) = (!again).then(ended).flatten() {
+            // io_uring may refuse what the plain call does: without this flag (before Linux 5.6), or when the thread has ended that
+            // gave it the part. So the plain call has the last word.
+            let result = usize::try_from(result).or_else(|_| self.at_once());
+            if let Some(moved) = self.cursor.advance(&self.pieces, self.wanted, result, self.direction) {
                 return Some(moved);
             }
         }
-        self.submit(queues);
-        None
+        if !queues.is_broken {
+            self.submit(queues);
+            return None;
+        }
+        loop {
+            let result = self.at_once();
+            if let Some(moved) = self.cursor.advance(&self.pieces, self.wanted, result, self.direction) {
+                return Some(moved);
+            }
+        }
     }
 }
 
@@ -117,6 +136,8 @@ impl Drop for UringTransfer {
 struct Queues {
     ring: IoUring,
     results: [Place; PLACES],
+    // The system refuses to take entries: nothing is given to it any more.
+    is_broken: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -131,7 +152,7 @@ impl Queues {
     fn made(queues: &mut Option<Result<Queues, Errno>>) -> Option<&mut Queues> {
         let make = || {
             let ring = IoUring::new(PLACES as u32).map_err(errno_of);
-            ring.map(|ring| Queues { ring, results: [Place::Free; PLACES] }).inspect_err(|errno| {
+            ring.map(|ring| Queues { ring, results: [Place::Free; PLACES], is_broken: false }).inspect_err(|errno| {
                 verbose!(
                     FRAMEWORK,
                     1,
@@ -148,18 +169,27 @@ impl Queues {
     /// What the entry names stays as it is until its result is there.
     unsafe fn push(&mut self, entry: &Entry) -> bool {
         // SAFETY: the caller's promise.
-        if unsafe { self.ring.submission().push(entry) }.is_err() {
+        if self.is_broken || unsafe { self.ring.submission().push(entry) }.is_err() {
             return false;
         }
-        // What the system does not take now lies in the queue, and the next call gives it, too.
-        let _ = self.ring.submit();
-        true
+        self.submit();
+        !self.is_broken
+    }
+
+    /// What the system does not take now lies in the queue, and the next call gives it, too.
+    fn submit(&mut self) {
+        if let Err(errno) = self.ring.submit().map_err(errno_of)
+            && !matches!(errno, Errno::INTR | AGAIN | BUSY | NO_MEMORY)
+        {
+            self.is_broken = true;
+            verbose!(FRAMEWORK, 1, "uring: io_uring_enter(2) fails: {errno}; nonblocking accesses are done at once");
+        }
     }
 
     /// Takes over what has ended.
     fn reap(&mut self) {
-        if !self.ring.submission().is_empty() {
-            let _ = self.ring.submit();
+        if !self.is_broken && !self.ring.submission().is_empty() {
+            self.submit();
         }
         for entry in self.ring.completion() {
             if let Some(place) = self.results.get_mut(entry.user_data_u64() as usize) {
@@ -173,8 +203,10 @@ fn errno_of(errno: rustix_uring::Errno) -> Errno {
     Errno(errno.raw_os_error())
 }
 
-/// EAGAIN.
+/// EAGAIN, EBUSY, ENOMEM.
 const AGAIN: Errno = Errno(11);
+const BUSY: Errno = Errno(16);
+const NO_MEMORY: Errno = Errno(12);
 /// Parts that the system may have at a time.
 const PLACES: usize = 64;
 

@@ -3,12 +3,14 @@
 
 use crate::params::PROGRESS;
 use ompi_core::init;
-use opal_core::sync::{AtomicU32, ConditionalLock, Ordering, raise_threads};
+use opal_core::sync::{AtomicBool, AtomicU32, ConditionalLock, Ordering, raise_threads};
 use opal_core::sys::{self, Thread};
 use opal_core::{message, progress};
 
 /// How many windows there are, and the thread that serves them.
 static HELPER: ConditionalLock<(usize, Option<Thread>)> = ConditionalLock::new((0, None));
+/// The thread has not ended yet.
+static RUNS: AtomicBool = AtomicBool::new(false);
 /// Not 0: the thread ends.
 static STOP: AtomicU32 = AtomicU32::new(0);
 
@@ -20,11 +22,19 @@ pub fn window_begins() {
     }
     let mut helper = HELPER.lock();
     helper.0 += 1;
+    // After the last user of MPI had left, windows that were not freed kept it here.
+    if !RUNS.load(Ordering::SeqCst)
+        && let Some(ended) = helper.1.take()
+    {
+        ended.join();
+    }
     if helper.1.is_none() && PROGRESS.size() > 0 {
         STOP.store(0, Ordering::SeqCst);
+        RUNS.store(true, Ordering::SeqCst);
         match Thread::start(run) {
             Ok(thread) => helper.1 = Some(thread),
             Err(_) => {
+                RUNS.store(false, Ordering::SeqCst);
                 message!("the system gives no thread for osc_am_progress; accesses wait until this process calls MPI");
             }
         }
@@ -45,11 +55,12 @@ pub fn window_ends() {
     }
 }
 
-/// What the thread does. A program that ends without freeing its windows has no thread in its way either.
+/// What the thread does, at most until the last user of MPI has left, windows freed or not.
 fn run() {
     while STOP.load(Ordering::SeqCst) == 0 && init::is_active() {
         sys::futex_wait(&STOP, 0, PROGRESS.size() as u64);
         while STOP.load(Ordering::SeqCst) == 0 && progress::pass() > 0 {}
         progress::flush();
     }
+    RUNS.store(false, Ordering::SeqCst);
 }

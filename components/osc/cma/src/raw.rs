@@ -1,6 +1,7 @@
 //! Copies between this process's memory and that of a target.
 #![allow(unsafe_code)]
 
+use alloc::format;
 use alloc::vec::Vec;
 use ompi_core::data::{Data, no_room};
 use ompi_core::datatype::Datatype;
@@ -143,6 +144,10 @@ impl TargetData for Remote<'_> {
 pub fn read_pairs(endpoint: Endpoint, at: u64, count: u64) -> Result<Vec<(usize, usize)>> {
     let none = |_| no_room(usize::MAX);
     let count = usize::try_from(count).map_err(none)?;
+    // Whatever the other process says: no memory for more attached regions than anybody has.
+    if count > MOST_PAIRS {
+        return Err(none_so_many(count));
+    }
     let bytes = count.saturating_mul(size_of::<[u64; 2]>());
     let mut pairs: Vec<[u64; 2]> = Vec::new();
     pairs.try_reserve_exact(count).map_err(|_| no_room(bytes))?;
@@ -151,6 +156,17 @@ pub fn read_pairs(endpoint: Endpoint, at: u64, count: u64) -> Result<Vec<(usize,
     let copied = unsafe { endpoint.module.copy_from(endpoint.peer, at, pairs.as_mut_ptr().cast(), bytes) };
     copied.map_err(failed)?;
     Ok(pairs.iter().map(|[base, bytes]| (*base as usize, *bytes as usize)).collect())
+}
+
+/// As many regions fit into 256 MiB.
+const MOST_PAIRS: usize = 1 << 24;
+
+#[cold]
+#[inline(never)]
+fn none_so_many(count: usize) -> Fault {
+    Fault::new(Class::RmaRange).argument("target_disp").because(format!(
+        "the target says that {count} regions are attached, which cannot be: its memory was overwritten"
+    ))
 }
 
 #[cold]

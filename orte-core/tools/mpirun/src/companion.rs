@@ -26,7 +26,8 @@ pub fn run() -> ExitCode {
         Ok((peer, socket)) => {
             raw::close_all_above(opal_core::sys::SOCKET_NUMBER);
             match raw::part_from_parent() {
-                Ok(true) => {}
+                // Keys of the terminal are the program's: it hears them, and the companion sees whether it ends.
+                Ok(true) => _ = rustix::process::setsid(),
                 Ok(false) => return ExitCode::SUCCESS,
                 Err(error) => {
                     say(&format!("the system refuses a process that serves the program: {error}"));
@@ -130,12 +131,16 @@ impl Companion {
 
     /// It was connected to the program: one failure is both's.
     fn job_failed(&mut self, number: u32, status: u8) {
-        say(&format!(
-            "job {number} of those that process {} spawned ended with status {status}; the process is connected to it and is ended",
-            self.pid
-        ));
-        self.signal(Signal::TERM);
-        self.kill = Some(Instant::now() + GRACE);
+        // A program that is done with MPI is connected to nobody.
+        if self.in_use {
+            say(&format!(
+                "job {number} of those that process {} spawned ended with status {status}; the process is connected to it and is \
+                 ended",
+                self.pid
+            ));
+            self.signal(Signal::TERM);
+            self.kill = Some(Instant::now() + GRACE);
+        }
         self.end_jobs();
     }
 

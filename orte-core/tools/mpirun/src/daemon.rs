@@ -418,7 +418,7 @@ impl Daemon {
         {
             self.phase = Phase::Clearing(end.min(now + IMPATIENT));
         }
-        if matches!(self.phase, Phase::Clearing(end) if now >= end) {
+        if !self.here.is_gone() && matches!(self.phase, Phase::Clearing(end) if now >= end) {
             match self.here.kill_keeper() {
                 Some(time) => self.phase = Phase::Clearing(now + time),
                 None => {

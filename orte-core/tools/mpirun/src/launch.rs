@@ -334,10 +334,6 @@ impl Running {
         let failed =
             |error: &dyn std::fmt::Display| Refusal::system(&format!("reading the output of rank {rank}"), error);
         let [output_file, error_file] = self.begin(rank, pid)?;
-        if self.pids.iter().all(Option::is_some) {
-            let job = self.here.as_ref().map_or(0, |here| here.segment.control.layout().job);
-            self.universe.all_started(job);
-        }
         // Fewer arrive if this process has no descriptors left.
         let mut descriptors = descriptors.into_iter();
         let mut next = || descriptors.next().ok_or_else(|| failed(&NO_DESCRIPTOR));
@@ -360,6 +356,10 @@ impl Running {
         let no_rank = || Refusal::system("starting the ranks", format!("there is no rank {rank}"));
         *self.pids.get_mut(rank as usize).ok_or_else(no_rank)? = Some(pid);
         self.tell_debugger();
+        if self.pids.iter().all(Option::is_some) {
+            let job = self.here.as_ref().map_or(0, |here| here.segment.control.layout().job);
+            self.universe.all_started(job);
+        }
         let host = &self.job.names[self.node_of(rank) as usize];
         if self.job.verbose {
             let app = &self.apps[self.job.app_of(rank)];

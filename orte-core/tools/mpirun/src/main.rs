@@ -67,6 +67,7 @@ opal_core::image![];
 
 fn main() -> ExitCode {
     std::panic::set_hook(Box::new(refusal::panicked));
+    raw::hear_of_children();
     let arguments: Vec<_> = std::env::args_os().collect();
     if arguments.get(1).is_some_and(|first| first == orders::ARGUMENT) {
         return keeper::run(&arguments[2..]);

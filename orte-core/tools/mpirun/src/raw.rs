@@ -65,6 +65,12 @@ pub fn local_time() -> String {
     String::from_utf8_lossy(&text[..length]).into_owned()
 }
 
+/// Ends of children are told from now on, also if whoever started this process ignored SIGCHLD: then the system tells nobody.
+pub fn hear_of_children() {
+    // SAFETY: a signal number, and no function of ours.
+    unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
+}
+
 /// Whether this process was started with the signal ignored, as nohup does.
 pub fn is_ignored(signal: i32) -> bool {
     // SAFETY: all zeros is a valid sigaction.

@@ -148,10 +148,10 @@ impl There {
     }
 
     /// Gives up whoever has not answered; their names.
-    pub fn give_up(&mut self) -> Vec<String> {
+    pub fn give_up(&mut self) -> Vec<(u32, String)> {
         self.children.give_up();
-        let silent = self.hosts.iter_mut().filter(|host| host.state == State::Up);
-        silent.map(|host| (host.state = State::Lost, host.name.clone()).1).collect()
+        let silent = self.hosts.iter_mut().zip(1..).filter(|(host, _)| host.state == State::Up);
+        silent.map(|(host, node)| (host.state = State::Lost, (node, host.name.clone())).1).collect()
     }
 
     /// Ends the agents: their daemons have said that nothing is left, and only end themselves.

@@ -210,3 +210,11 @@ fn the_timeout_ends_a_rank_that_hangs_inside_the_system() {
     let mut run = Run::start(&["-n", "1", "--timeout", "2", "python3", "-c", script, &pipe]);
     assert_eq!(run.end_within(Duration::from_secs(20), "waits for a rank to stop"), Some(124));
 }
+
+#[test]
+fn ends_of_ranks_are_heard_where_sigchld_was_ignored() {
+    let mut command = Command::new("env");
+    let words = ["--ignore-signal=CHLD", env!("CARGO_BIN_EXE_mpirun"), "-n", "2", "true"];
+    let ended = Run::start_as(command.args(words)).end();
+    assert_eq!(ended.status, Some(0), "{}", ended.err);
+}

@@ -126,8 +126,10 @@ impl Door {
 
     fn let_in(&mut self, index: usize) {
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+        // The job may have ended since the door was looked at: then it is closed.
+        let Some(listener) = self.listeners.get(index) else { return };
         // Whoever left again is not here; lack of descriptors passes.
-        let Ok((socket, from)) = rustix::net::acceptfrom_with(&self.listeners[index], flags) else { return };
+        let Ok((socket, from)) = rustix::net::acceptfrom_with(listener, flags) else { return };
         let from = from.and_then(|address| SocketAddr::try_from(address).ok());
         let from = from.map_or_else(|| "an unknown address".to_owned(), |address| address.to_string());
         let Ok(nonce) = opal_core::sys::random() else { return };

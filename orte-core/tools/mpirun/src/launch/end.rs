@@ -174,10 +174,13 @@ impl Running {
         if end.is_none() {
             self.keeper_is_gone();
         }
-        for host in self.there.as_mut().map_or_else(Vec::new, There::give_up) {
+        for (node, host) in self.there.as_mut().map_or_else(Vec::new, There::give_up) {
             say(&format!(
                 "the daemon on {host} does not say that all is ended there; processes of the job may be left"
             ));
+            // No more output comes from there.
+            self.all_ended_on(node);
+            self.streams.end_of(node);
         }
         self.look_whether_gone();
     }

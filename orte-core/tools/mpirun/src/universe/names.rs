@@ -113,8 +113,11 @@ impl Names {
                 match server.poll() {
                     Ok(None) => break None,
                     Ok(Some(frame)) => {
-                        if let (Some((Some(client), _)), Ok(answer)) = (waiting.pop_front(), Answer::decode(&frame)) {
-                            answers.push((client, answer));
+                        if let Some((Some(client), _)) = waiting.pop_front() {
+                            answers.push((
+                                client,
+                                Answer::decode(&frame).unwrap_or_else(|_| Answer::Refused(OTHER.to_owned())),
+                            ));
                         }
                     }
                     Err(_) => break Some(std::mem::take(waiting)),
@@ -157,7 +160,8 @@ impl Names {
             match Channel::call_user() {
                 Ok(server) => return Beyond::Asking(server, VecDeque::new()),
                 Err(why) if why.contains("another user") => return refused(why),
-                Err(_) => {}
+                // It has the port and does not listen yet.
+                Err(_) => opal_core::sys::nap_us(1000),
             }
         }
         refused("the process that has the user's port for names does not take calls".to_owned())
@@ -200,7 +204,7 @@ fn serve(own: &Ports, callers: &mut Vec<(Channel, Ports)>) {
     }
 }
 
-/// Of several universes with this name the one that called first.
+/// Of several universes with this name the one that called this mpirun first.
 fn found(callers: &[(Channel, Ports)], service: &str) -> Answer {
     match callers.iter().find_map(|(_, ports)| ports.get(service)) {
         Some(port) => Answer::Port(port.clone()),
@@ -218,6 +222,7 @@ fn refused(why: String) -> Beyond {
 }
 
 const TRIES: u32 = 100;
+const OTHER: &str = "the mpirun that keeps the names of this user's jobs is of another version";
 
 #[cfg(test)]
 mod tests {
