@@ -70,10 +70,17 @@ const SCRIPTS: &[(&str, &str)] = &[
     (
         "alone-killed",
         r#"
+        # A companion is in a session of its own; this word tells ours from others.
+        export OMPI_TEST_ALONE=$$
+        companion() {
+            for one in $(pgrep -f '^mpirun --ompi-rs-companion$'); do
+                tr '\0' '\n' < /proc/$one/environ | grep -qx "OMPI_TEST_ALONE=$$" && echo $one
+            done
+        }
         for victim in program companion; do
             "$1" child-stays > "$2/out" 2>&1 & program=$!
             until grep -q 'the child stays' "$2/out"; do sleep 0.1; done
-            if [ $victim = program ]; then kill -9 $program; else kill -9 $(pgrep -f '^mpirun --ompi-rs-companion$' -g $(ps -o pgid= $$)); fi
+            if [ $victim = program ]; then kill -9 $program; else kill -9 $(companion); fi
             until ! pgrep -f "^$1 child stays" > /dev/null; do sleep 0.1; done
             kill -9 $program 2> /dev/null
         done
