@@ -145,7 +145,8 @@ pub fn beat(silence: Duration) -> Duration {
     (silence / 4).max(Duration::from_millis(50))
 }
 
-/// Makes a connection fail where the other host no longer answers; a process that is merely stopped does no harm.
+/// Makes a connection fail where the other host no longer answers. A process that is merely stopped does no harm, as long as what it is
+/// sent fits into the buffers of its socket: the system counts the time also while those are full.
 pub fn notice_silence(socket: BorrowedFd<'_>, silence: Duration) -> Result<(), Errno> {
     use rustix::net::sockopt;
     let probe = (silence / 4).max(Duration::from_secs(1));
