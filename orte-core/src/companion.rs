@@ -9,6 +9,7 @@ use alloc::ffi::CString;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::fmt;
 use opal_core::sync::Mutex;
 use opal_core::sys;
 use rustix::fd::AsFd;
@@ -20,12 +21,10 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 pub const ARGUMENT: &str = "--ompi-rs-companion";
 
 /// The companion, once there is one.
-#[derive(Debug)]
 pub struct Companion {
     running: Mutex<Option<Running>>,
 }
 
-#[derive(Debug)]
 struct Running {
     channel: Channel,
     universe: String,
@@ -62,6 +61,12 @@ impl Companion {
             // One that was killed has taken its jobs along.
             let _ = running.channel.send(&life.encode());
         }
+    }
+}
+
+impl fmt::Debug for Companion {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.debug_struct("Companion").finish_non_exhaustive()
     }
 }
 
