@@ -5,8 +5,8 @@
 //! It measures. Now and then, by process and size (powers of two), each protocol gets a few sample windows ([`Autotuner`]).
 //! A *sample window* begins with a message when none is under way. It ends when none is under way any more, or after
 //! [`MOST_PER_WINDOW`] messages: the time of one message among several says nothing. A protocol that is clearly worse than
-//! the one in use loses the rest of its turn ([`Autotuner::ALONE`]). Where a single copy is impossible, a window in which it
-//! would be measured counts as infinitely long.
+//! the one in use loses the rest of its turn ([`Autotuner::ALONE`]), unless ranks share cores: there most windows are disturbed.
+//! Where a single copy is impossible, a window in which it would be measured counts as infinitely long.
 //!
 //! # Why none is always the best
 //! A single copy moves each byte once, and both sides work. But each system call has its price. And the core that copies
@@ -33,7 +33,7 @@ use ompi_core::framework::pml;
 use opal_core::autotune::Autotuner;
 use opal_core::framework::timer;
 use opal_core::progress::outside;
-use opal_core::verbose;
+use opal_core::{verbose, wait};
 
 /// How a message comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,9 +82,12 @@ impl Protocol {
 impl SizeClass {
     fn new(forced: Option<Protocol>) -> SizeClass {
         let protocol = forced.map(|protocol| protocol as usize);
+        let is_quiet = wait::may_spin();
+        let small_window = if is_quiet { Autotuner::ALONE } else { Autotuner::UNKNOWN };
+        let large_window = if is_quiet { Autotuner::ALONE } else { Autotuner::UNKNOWN };
         SizeClass {
-            small_window: protocol.map_or(Autotuner::ALONE, Autotuner::forced),
-            large_window: protocol.map_or(Autotuner::ALONE, Autotuner::forced),
+            small_window: protocol.map_or(small_window, Autotuner::forced),
+            large_window: protocol.map_or(large_window, Autotuner::forced),
             is_large_window: false,
         }
     }
