@@ -1,7 +1,7 @@
 //! Parameters.
 
-use ompi_core::file::gather::{GatherLimits, PAGE};
-use ompi_core::file::{FileHints, HintChoice};
+use ompi_core::file::FileHints;
+use ompi_core::file::gather::GatherLimits;
 use ompi_core::framework::fbtl::AccessKind;
 
 opal_core::params! {
@@ -13,13 +13,6 @@ opal_core::params! {
 
 /// What parameters and a file's hints say. All processes of a job need the same.
 pub fn limits(hints: &FileHints, direction: AccessKind) -> GatherLimits {
-    let limits = GatherLimits {
-        memory: BUFFER_SIZE.size() as u64,
-        piece: PIECE_LIMIT.size() as u64,
-        gatherers: u64::MAX,
-        wish: HintChoice::Automatic,
-        alone: 0,
-        unit: PAGE,
-    };
+    let limits = GatherLimits::new(BUFFER_SIZE.size() as u64, PIECE_LIMIT.size() as u64);
     limits.hinted(hints, direction)
 }

@@ -41,18 +41,10 @@ impl Windows for Domains {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ompi_core::file::HintChoice;
     use ompi_core::file::gather::AccessExtent;
     use std::vec::Vec;
 
-    const LIMITS: GatherLimits = GatherLimits {
-        memory: 65536,
-        piece: 1024,
-        gatherers: u64::MAX,
-        wish: HintChoice::Automatic,
-        alone: 0,
-        unit: 4096,
-    };
+    const LIMITS: GatherLimits = GatherLimits::new(65536, 1024);
 
     fn extent(first: u64, end: u64) -> AccessExtent {
         AccessExtent { first, end, bytes: (end - first) / 2 + 1, piece: 8, stride: 16 }

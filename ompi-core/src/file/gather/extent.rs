@@ -82,6 +82,11 @@ pub struct GatherLimits {
 }
 
 impl GatherLimits {
+    /// Nothing but how much memory a process takes, and the longest pieces that are gathered.
+    pub const fn new(memory: u64, piece: u64) -> GatherLimits {
+        GatherLimits { memory, piece, gatherers: u64::MAX, wish: HintChoice::Automatic, alone: 0, unit: PAGE }
+    }
+
     /// These, where hints of the file say nothing else.
     #[must_use]
     pub fn hinted(self, hints: &FileHints, direction: AccessKind) -> GatherLimits {
@@ -187,14 +192,7 @@ const PARTS: u64 = 1 << 20;
 mod tests {
     use super::*;
 
-    const LIMITS: GatherLimits = GatherLimits {
-        memory: 65536,
-        piece: 1024,
-        gatherers: u64::MAX,
-        wish: HintChoice::Automatic,
-        alone: 0,
-        unit: PAGE,
-    };
+    const LIMITS: GatherLimits = GatherLimits::new(65536, 1024);
 
     fn extent(first: u64, end: u64, bytes: u64, piece: u32) -> AccessExtent {
         AccessExtent { first, end, bytes, piece, stride: 2 * piece }

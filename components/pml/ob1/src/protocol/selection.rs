@@ -82,12 +82,9 @@ impl Protocol {
 impl SizeClass {
     fn new(forced: Option<Protocol>) -> SizeClass {
         let protocol = forced.map(|protocol| protocol as usize);
-        let is_quiet = wait::may_spin();
-        let small_window = if is_quiet { Autotuner::ALONE } else { Autotuner::UNKNOWN };
-        let large_window = if is_quiet { Autotuner::ALONE } else { Autotuner::UNKNOWN };
         SizeClass {
-            small_window: protocol.map_or(small_window, Autotuner::forced),
-            large_window: protocol.map_or(large_window, Autotuner::forced),
+            small_window: protocol.map_or_else(autotuner, Autotuner::forced),
+            large_window: protocol.map_or_else(autotuner, Autotuner::forced),
             is_large_window: false,
         }
     }
@@ -122,6 +119,11 @@ impl SizeClass {
         }
         new.then_some((verdict, costs))
     }
+}
+
+// Of which nothing is known. Where ranks share cores a measurement that was disturbed must not end a turn.
+fn autotuner<const N: usize>() -> Autotuner<N> {
+    if wait::may_spin() { Autotuner::ALONE } else { Autotuner::UNKNOWN }
 }
 
 impl Selection {
