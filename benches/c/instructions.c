@@ -211,10 +211,35 @@ static void receiver(int peer)
     }
 }
 
+/* LISTENS: the same while a tool listens to transports, which tells nothing while these messages travel. */
+#ifdef LISTENS
+static void told(MPI_T_event_instance instance, MPI_T_event_registration registration, MPI_T_cb_safety safety, void *data)
+{
+    (void)instance, (void)registration, (void)safety;
+    ++*(int *)data;
+}
+
+static int connected;
+
+static void listen_to_transports(void)
+{
+    int provided, index;
+    MPI_T_event_registration registration;
+    MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
+    MPI_T_event_get_index("btl_connected", &index);
+    if (MPI_T_event_handle_alloc(index, NULL, MPI_INFO_NULL, &registration) != MPI_SUCCESS)
+        exit(5);
+    MPI_T_event_register_callback(registration, MPI_T_CB_REQUIRE_NONE, MPI_INFO_NULL, &connected, told);
+}
+#endif
+
 int main(int argc, char **argv)
 {
     char path[2][4096];
     int rank, ranks;
+#ifdef LISTENS
+    listen_to_transports();
+#endif
     MPI_Init(&argc, &argv);
     comm = MPI_COMM_WORLD;
     MPI_Comm_rank(comm, &rank);
@@ -252,6 +277,12 @@ int main(int argc, char **argv)
     else
         receiver(0);
     MPI_Type_free(&gaps);
+#ifdef LISTENS
+    if (connected == 0) {
+        fprintf(stderr, "instructions: nobody told that the other rank is reached\n");
+        MPI_Abort(comm, 1);
+    }
+#endif
     MPI_Finalize();
     return 0;
 }

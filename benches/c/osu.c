@@ -4,16 +4,17 @@
  * iterations after few of warming up. What a library needs time to find out counts here. The samples are what follows upon each
  * other, so that one in which a rank was switched away can be left out.
  *
- *   mpirun -n 2 osu [--windows | --both] [-s size[,size]] [-i iterations] [-w window] [-r samples] [--first] [--json] [--pin]
+ *   mpirun -n 2 osu [--windows | --both] [--given [--rewrite]] [-s size[,size]] [-i iterations] [-w window] [-r samples] [--first] [--json] [--pin]
  *
  * One way: mean of 1,000 round trips after 100, halved. Windows: of 64 messages each, 100 windows after 10, of 1 MiB and more 20
- * after 2. --first: nothing warms up, the mean of a size's first 100.
+ * after 2. --first: nothing warms up, the mean of a size's first 100. --given: the buffers are memory of MPI_Alloc_mem, which a library may
+ * have mapped by both sides. --rewrite: one way only, each message is written before it is sent and read after it came.
  * On stderr rank 0 says before and after all sizes how long 8 bytes take one way: cores that are near each other (threads of one
  * core) and far (two cores) are two machines, and figures of one compare with nothing of the other.
  */
 #include "bench.h"
 
-static int windows, both, first;
+static int windows, both, first, given, rewrite;
 
 struct pair {
     char *out, *in;
@@ -21,8 +22,23 @@ struct pair {
     MPI_Request *requests;
 };
 
+static volatile unsigned long sink;
+
+static void touch(const struct pair *p)
+{
+    unsigned long sum = 0, word;
+    memset(p->out, (int)p->out[0] + 1, (size_t)p->size);
+    for (int i = 0; i + (int)sizeof word <= p->size; i += (int)sizeof word) {
+        memcpy(&word, p->in + i, sizeof word);
+        sum += word;
+    }
+    sink += sum;
+}
+
 static void round_trip(const struct pair *p)
 {
+    if (rewrite)
+        touch(p);
     if (p->rank == 0)
         MPI_Send(p->out, p->size, MPI_BYTE, 1, BENCH_TAG, MPI_COMM_WORLD);
     MPI_Recv(p->in, p->size, MPI_BYTE, 1 - p->rank, BENCH_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -54,11 +70,30 @@ static void chunk(void *with, int iterations)
             round_trip(with);
 }
 
+static char *buffer(const struct bench *b, size_t bytes)
+{
+    char *p = NULL;
+    if (!given)
+        return bench_memory(b, bytes);
+    if (MPI_Alloc_mem((MPI_Aint)bytes, MPI_INFO_NULL, &p) != MPI_SUCCESS)
+        bench_die(b, "no memory, bytes wanted", (long long)bytes);
+    memset(p, 0, bytes);
+    return p;
+}
+
+static void release(char *p)
+{
+    if (given)
+        MPI_Free_mem(p);
+    else
+        free(p);
+}
+
 static void measure(const struct bench *b, int size)
 {
     int streams = windows || both, large = size >= 1 << 20;
     int all = b->o.iterations > 0 ? b->o.iterations : streams ? (large ? 20 : 100) : 1000;
-    struct pair p = {bench_memory(b, (size_t)size), bench_memory(b, (size_t)size), size, b->rank, b->o.window, NULL};
+    struct pair p = {buffer(b, (size_t)size), buffer(b, (size_t)size), size, b->rank, b->o.window, NULL};
     struct samples s;
     p.requests = (void *)bench_memory(b, 2 * (size_t)p.window * sizeof(MPI_Request));
     if (!samples_open(&s, first ? 1 : b->o.repetitions, first ? 100 : (all + b->o.repetitions - 1) / b->o.repetitions))
@@ -73,7 +108,7 @@ static void measure(const struct bench *b, int size)
         s.seconds[i] = (seconds_now() - start) / s.iterations;
         s.switches[i] = involuntary() - before;
     }
-    if (!windows || b->rank == 1)
+    if (!rewrite && (!windows || b->rank == 1))
         bench_verify(b, p.in, (size_t)size, size + 1 - b->rank);
     bench_gather(b, &s);
     if (b->rank == 0 && streams)
@@ -81,8 +116,8 @@ static void measure(const struct bench *b, int size)
     else if (b->rank == 0)
         samples_print(&b->o, &s, size, MICROSECONDS, 2, 2.0 * size);
     samples_close(&s);
-    free(p.out);
-    free(p.in);
+    release(p.out);
+    release(p.in);
     free(p.requests);
 }
 
@@ -109,6 +144,8 @@ int main(int argc, char **argv)
     b.o.flags[0] = (struct flag){"--windows", "windows in one direction", &windows};
     b.o.flags[1] = (struct flag){"--both", "windows in both directions at once", &both};
     b.o.flags[2] = (struct flag){"--first", "the first messages of each size", &first};
+    b.o.flags[3] = (struct flag){"--given", "buffers of MPI_Alloc_mem", &given};
+    b.o.flags[4] = (struct flag){"--rewrite", "one way, each message is written and read", &rewrite};
     for (int size = 4 << 10; size <= 4 << 20; size *= 4)
         b.o.sizes[b.o.size_count++] = size;
     b = bench_start(&argc, &argv, b);

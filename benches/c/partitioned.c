@@ -3,26 +3,28 @@
  * the row's. A round is MPI_Start, MPI_Pready for each partition, MPI_Wait; on the other side MPI_Start and MPI_Wait. The receive
  * is started before the answer to it can come.
  *
- *   mpirun -n 2 partitioned [--many] [--whole] [--watch] [--apart | --late | --still] [-s size[,size]] [-r samples] [-i iterations] [--json] [--pin]
+ *   mpirun -n 2 partitioned [--many] [--whole] [--watch] [--apart | --late] [-s size[,size]] [-r samples] [-i iterations] [--json] [--pin]
  *
  * --whole sends the same bytes by MPI_Send instead, which is what partitions cost something beside. --apart: some 20 us of
  * computing before each mark, so that partitions become ready one after the other; --late: all of that computing before the first
- * mark; --still: the computing alone. Late less still is what the transfer takes; late less apart is how much of it was hidden, of
- * which all but the last partition's part can be.
+ * mark. With both rank 1 answers with an empty message, and the figure is what a round takes beside the computing, answer and all:
+ * late less apart is how much of the transfer was hidden, of which all but the last partition's part can be.
  */
 #include "bench.h"
 
-static int many, whole, watch, apart, late, still;
+static int many, whole, watch, apart, late;
 static volatile double sink;
+static double computing; /* seconds, of rank 0 */
 
 enum { STEPS = 10000 };
 
 static void compute(int times)
 {
-    double x = 1.0;
+    double x = 1.0, start = seconds_now();
     for (long i = 0; i < (long)times * STEPS; i++)
         x = x * 1.0000001 + 1e-9;
     sink = x;
+    computing += seconds_now() - start;
 }
 
 struct ping {
@@ -37,10 +39,8 @@ static void send(struct ping *p)
         MPI_Send(p->out, p->partitions * p->size, MPI_BYTE, 1 - p->rank, BENCH_TAG, MPI_COMM_WORLD);
         return;
     }
-    if (late || still)
+    if (late)
         compute(p->partitions);
-    if (still)
-        return;
     MPI_Start(&p->send);
     for (int i = 0; i < p->partitions; i++) {
         if (apart)
@@ -52,7 +52,7 @@ static void send(struct ping *p)
 
 static void begin(struct ping *p)
 {
-    if (!whole && !still)
+    if (!whole)
         MPI_Start(&p->receive);
 }
 
@@ -62,8 +62,6 @@ static void receive(struct ping *p)
         MPI_Recv(p->in, p->partitions * p->size, MPI_BYTE, 1 - p->rank, BENCH_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         return;
     }
-    if (still)
-        return;
     for (int i = 0; i < p->partitions && watch; i++)
         for (int flag = 0; !flag;)
             MPI_Parrived(p->receive, i, &flag);
@@ -83,6 +81,22 @@ static void chunk(void *with, int iterations)
     }
 }
 
+/* From rank 0 to rank 1 alone: it alone computes, so that it alone knows for how long. */
+static void one_way(void *with, int iterations)
+{
+    struct ping *p = with;
+    for (int i = 0; i < iterations; i++) {
+        if (p->rank == 0) {
+            send(p);
+            MPI_Recv(NULL, 0, MPI_BYTE, 1, BENCH_TAG + 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        } else {
+            begin(p);
+            receive(p);
+            MPI_Send(NULL, 0, MPI_BYTE, 0, BENCH_TAG + 1, MPI_COMM_WORLD);
+        }
+    }
+}
+
 static void measure(const struct bench *b, int size)
 {
     struct ping p = {.partitions = many ? 64 : 16, .size = size, .rank = b->rank};
@@ -93,12 +107,14 @@ static void measure(const struct bench *b, int size)
         MPI_Psend_init(p.out, p.partitions, size, MPI_BYTE, 1 - b->rank, BENCH_TAG, MPI_COMM_WORLD, MPI_INFO_NULL, &p.send);
         MPI_Precv_init(p.in, p.partitions, size, MPI_BYTE, 1 - b->rank, BENCH_TAG, MPI_COMM_WORLD, MPI_INFO_NULL, &p.receive);
     }
-    if (!still) {
-        chunk(&p, 1);
-        bench_verify(b, p.in, bytes, size + 1 - b->rank);
-    }
-    bench_measure(b, chunk, &p, size, MICROSECONDS, still ? 1 : 2, 2.0 * (double)bytes);
-    if (!still)
+    chunk(&p, 1);
+    bench_verify(b, p.in, bytes, size + 1 - b->rank);
+    memset(p.in, 0, bytes);
+    if (apart || late)
+        bench_measure(b, one_way, &p, size, MICROSECONDS, 1, (double)bytes);
+    else
+        bench_measure(b, chunk, &p, size, MICROSECONDS, 2, 2.0 * (double)bytes);
+    if (b->rank == 1 || !(apart || late))
         bench_verify(b, p.in, bytes, size + 1 - b->rank);
     if (!whole)
         MPI_Request_free(&p.send), MPI_Request_free(&p.receive);
@@ -113,12 +129,12 @@ int main(int argc, char **argv)
                            {"--whole", "the same bytes by MPI_Send", &whole},
                            {"--watch", "ask for each partition with MPI_Parrived before the wait", &watch},
                            {"--apart", "some 20 us of computing before each mark", &apart},
-                           {"--late", "all of that computing before the first mark", &late},
-                           {"--still", "that computing alone", &still}};
+                           {"--late", "all of that computing before the first mark", &late}};
     memcpy(b.o.flags, flags, sizeof flags);
     for (int size = 64; size <= 64 << 10; size *= 8)
         b.o.sizes[b.o.size_count++] = size;
     b = bench_start(&argc, &argv, b);
+    b.apart = &computing;
     for (int i = 0; i < b.o.size_count && b.rank < 2; i++)
         measure(&b, b.o.sizes[i]);
     bench_finish();

@@ -3,7 +3,7 @@
  * both do the same. A flush follows each access, with --many each 64 of them. Sizes are bytes.
  *
  *   mpirun -n 2 rma --put | --get | --many | --accumulate | --fetch | --swap | --lock | --fence | --pscw | --make
- *                   [--created] [-s bytes[,bytes]] [-r samples] [-i iterations] [--json] [--pin]
+ *                   [--created | --given] [-s bytes[,bytes]] [-r samples] [-i iterations] [--json] [--pin]
  */
 #include "bench.h"
 
@@ -123,14 +123,18 @@ static void alone(void *with, int iterations)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-static void measure(const struct bench *b, const struct pattern *pattern, int created, int size)
+static void measure(const struct bench *b, const struct pattern *pattern, int created, int given, int size)
 {
-    struct side s = {.size = size, .rank = b->rank, .created = created, .call = pattern->call};
+    struct side s = {.size = size, .rank = b->rank, .created = created || given, .call = pattern->call};
     size_t all = (size_t)(size < 8 ? 8 : size) * MANY;
     MPI_Group both;
     int other = 1 - b->rank;
-    if (created)
-        MPI_Win_create(s.memory = bench_memory(b, all), (MPI_Aint)all, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &s.win);
+    if (given)
+        MPI_Alloc_mem((MPI_Aint)all, MPI_INFO_NULL, &s.memory);
+    else if (created)
+        s.memory = bench_memory(b, all);
+    if (s.created)
+        MPI_Win_create(s.memory, (MPI_Aint)all, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &s.win);
     else
         MPI_Win_allocate((MPI_Aint)all, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &s.memory, &s.win);
     memset(s.memory, 0, all);
@@ -157,7 +161,9 @@ static void measure(const struct bench *b, const struct pattern *pattern, int cr
         MPI_Win_unlock_all(s.win);
     MPI_Win_free(&s.win);
     MPI_Group_free(&both), MPI_Group_free(&s.other);
-    if (created)
+    if (given)
+        MPI_Free_mem(s.memory);
+    else if (created)
         free(s.memory);
     free(s.buffer);
 }
@@ -166,10 +172,11 @@ int main(int argc, char **argv)
 {
     struct bench b = {.o = {.program = "rma", .repetitions = 20, .chunk_us = 4000, .sizes = {8}, .size_count = 1}, .members = 2};
     const struct pattern *pattern = NULL;
-    int named[PATTERNS] = {0}, created = 0, count = 0;
+    int named[PATTERNS] = {0}, created = 0, given = 0, count = 0;
     for (int k = 0; k < PATTERNS; k++)
         b.o.flags[k] = (struct flag){patterns[k].flag, patterns[k].help, &named[k]};
     b.o.flags[PATTERNS] = (struct flag){"--created", "the window is over memory of the program's", &created};
+    b.o.flags[PATTERNS + 1] = (struct flag){"--given", "the window is over memory of MPI_Alloc_mem", &given};
     b = bench_start(&argc, &argv, b);
     for (int k = 0; k < PATTERNS; k++)
         if (named[k]) {
@@ -179,7 +186,7 @@ int main(int argc, char **argv)
     if (count != 1 || b.ranks != 2)
         bench_die(&b, "name one pattern, with two ranks; those named", count);
     for (int i = 0; i < b.o.size_count; i++)
-        measure(&b, pattern, created, b.o.sizes[i]);
+        measure(&b, pattern, created, given, b.o.sizes[i]);
     bench_finish();
     return 0;
 }

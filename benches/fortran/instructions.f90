@@ -1,11 +1,12 @@
 ! What a procedure of Fortran costs more than the function of C, in instructions, for callgrind: `cargo xtask test fortran/instructions`.
-! All send to MPI_PROC_NULL, so that little else is counted. The first sends, which set up what is set up lazily, are not counted.
+! All but one send to MPI_PROC_NULL, so that little else is counted. The first sends, which set up what is set up lazily, are not counted.
 module sends
   use mpi_f08
   use, intrinsic :: iso_c_binding
   implicit none
   integer, asynchronous, target :: buffer(64, 64)
   integer :: ierr
+  integer, asynchronous :: strided(2, 4096)
 
   interface
     integer(c_int) function c_send(buf, count, datatype, dest, tag, comm) bind(C, name="MPI_Send")
@@ -33,6 +34,12 @@ contains
     call MPI_Send(buffer, 16, MPI_INTEGER, MPI_PROC_NULL, 5, MPI_COMM_WORLD, ierr)
     ierr = ierr + 1
   end subroutine contiguous
+
+  ! 4096 elements that are copied three times, and added.
+  subroutine copied() bind(C, name="count_f08_copied")
+    call MPI_Reduce_local(strided(1, :), strided(2, :), 4096, MPI_INTEGER, MPI_SUM, ierr)
+    ierr = ierr + 1
+  end subroutine copied
 end module sends
 
 ! With module mpi or mpif.h.
@@ -53,6 +60,7 @@ program main
   end interface
   integer :: turn
   call MPI_Init()
+  strided = 0
   do turn = 1, 8
     call MPI_Send(buffer, 16, MPI_INTEGER, MPI_PROC_NULL, 5, MPI_COMM_WORLD, ierr)
   end do
@@ -61,6 +69,7 @@ program main
     call scalar()
     call contiguous()
     call older()
+    call copied()
   end do
   call MPI_Finalize()
 end program main

@@ -27,10 +27,27 @@ typedef struct MPI_F08_status {
     MPI_Fint MPI_internal[5];
 } MPI_F08_status;
 
-#define MPI_F_STATUS_IGNORE            ((MPI_Fint *)0x0)
-#define MPI_F_STATUSES_IGNORE          ((MPI_Fint *)0x0)
-#define MPI_F08_STATUS_IGNORE          ((MPI_F08_status *)0x0)
-#define MPI_F08_STATUSES_IGNORE        ((MPI_F08_status *)0x0)
+/*
+ * Fortran's MPI_STATUS_IGNORE and MPI_STATUSES_IGNORE stand in a common block of each program that names them, and of
+ * libmpi_abi_fortran. Without either the address is null, which no Fortran program passes.
+ */
+#if defined(__GNUC__)
+extern MPI_Fint mpi_fortran_sentinels_[] __attribute__((weak));
+#define OMPI_FINT_SENTINELS mpi_fortran_sentinels_
+#else
+#define OMPI_FINT_SENTINELS ((MPI_Fint *)0)
+#endif
+
+OMPI_FINT MPI_Fint *ompi_fint_sentinel(int at)
+{
+    MPI_Fint *block = OMPI_FINT_SENTINELS;
+    return block == 0 ? 0 : block + at;
+}
+
+#define MPI_F_STATUS_IGNORE            (ompi_fint_sentinel(3))
+#define MPI_F_STATUSES_IGNORE          (ompi_fint_sentinel(11))
+#define MPI_F08_STATUS_IGNORE          ((MPI_F08_status *)MPI_F_STATUS_IGNORE)
+#define MPI_F08_STATUSES_IGNORE        ((MPI_F08_status *)MPI_F_STATUSES_IGNORE)
 
 OMPI_FINT MPI_Fint MPI_Comm_c2f(MPI_Comm comm)
 {
@@ -146,7 +163,8 @@ OMPI_FINT MPI_Win MPI_Win_f2c(MPI_Fint win)
 OMPI_FINT int ompi_fint_copy(const void *from, void *to)
 {
     int i;
-    if (from == NULL || to == NULL) {
+    if (from == NULL || from == MPI_F_STATUS_IGNORE || from == MPI_F_STATUSES_IGNORE || to == NULL ||
+        to == MPI_F_STATUS_IGNORE || to == MPI_F_STATUSES_IGNORE) {
         MPI_Comm_call_errhandler(MPI_COMM_SELF, MPI_ERR_ARG);
         return MPI_ERR_ARG;
     }

@@ -7,8 +7,8 @@ use crate::framework::coll;
 use crate::group::{Group, is_first};
 use crate::handle::{Fixed, HandleTable};
 use crate::process;
+use crate::sequence::Sequence;
 use crate::topo::Topology;
-use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -59,7 +59,7 @@ pub struct Communicator {
     peer_count: usize,
     // The context number of each peer, by rank, and of an intercommunicator that of each process of `group`. Not known
     // while MPI_Comm_idup is under way.
-    contexts: Once<[Box<[u32]>; 2]>,
+    contexts: Once<[Sequence; 2]>,
     // Of an intercommunicator: see `merged`.
     merged: Once<Arc<Communicator>>,
     /// The hints in use.
@@ -84,11 +84,11 @@ impl Communicator {
         group: Arc<Group>,
         remote: Option<Arc<Group>>,
         context: u32,
-        peer_contexts: Box<[u32]>,
+        peer_contexts: Sequence,
         errhandler: usize,
     ) -> Communicator {
         let comm = Communicator::pending(group, remote, context, errhandler);
-        comm.set_contexts(peer_contexts, Box::new([]));
+        comm.set_contexts(peer_contexts, Sequence::EMPTY);
         comm
     }
 
@@ -98,7 +98,7 @@ impl Communicator {
         let peer_count = remote.as_ref().unwrap_or(&group).size();
         errhandler::retain(errhandler);
         process::retain(group.members());
-        process::retain(remote.as_ref().map_or(&[], |remote| remote.members()));
+        remote.iter().for_each(|remote| process::retain(remote.members()));
         Communicator {
             peer_count,
             group,
@@ -119,18 +119,20 @@ impl Communicator {
     }
 
     /// Says the context numbers of the peers and, of an intercommunicator, of the own group; once.
-    pub fn set_contexts(&self, peers: Box<[u32]>, local: Box<[u32]>) {
+    pub fn set_contexts(&self, peers: Sequence, local: Sequence) {
         self.contexts.call_once(|| [peers, local]);
     }
 
     /// The context number of each peer, by rank; empty while they are not known.
-    pub fn peer_contexts(&self) -> &[u32] {
-        self.contexts.get().map_or(&[], |[peers, _]| peers)
+    pub fn peer_contexts(&self) -> &Sequence {
+        static UNKNOWN: Sequence = Sequence::EMPTY;
+        self.contexts.get().map_or(&UNKNOWN, |[peers, _]| peers)
     }
 
     /// The context number of each process of the own group of an intercommunicator, by rank.
-    pub fn local_contexts(&self) -> &[u32] {
-        self.contexts.get().map_or(&[], |[_, local]| local)
+    pub fn local_contexts(&self) -> &Sequence {
+        static UNKNOWN: Sequence = Sequence::EMPTY;
+        self.contexts.get().map_or(&UNKNOWN, |[_, local]| local)
     }
 
     /// The intracommunicator whose messages carry its collectives: itself, or for an intercommunicator one that nobody
@@ -303,7 +305,7 @@ impl Drop for Communicator {
     fn drop(&mut self) {
         errhandler::release(self.errhandler.load(Ordering::Relaxed));
         process::release(self.group.members());
-        process::release(self.remote.as_ref().map_or(&[], |remote| remote.members()));
+        self.remote.iter().for_each(|remote| process::release(remote.members()));
         if let Some(release) = RELEASE.get() {
             release(self);
         }

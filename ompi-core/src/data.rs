@@ -48,8 +48,12 @@ impl<'a> Data<'a> {
     /// The data is readable, `to` writable for as many bytes, and they do not overlap.
     #[inline]
     pub unsafe fn pack(&self, to: *mut u8) {
-        // SAFETY: the caller's promise.
-        unsafe { self.datatype.layout.pack(self.at, self.count, to, self.bytes()) };
+        match self.contiguous() {
+            // SAFETY: the caller's promise.
+            Some(run) => unsafe { memcpy::copy(to, run, self.bytes()) },
+            // SAFETY: likewise.
+            None => _ = unsafe { self.datatype.layout.pack(self.at, self.count, to, self.bytes()) },
+        }
     }
 
     /// Unpacks `bytes` bytes, at most all of it.
@@ -58,8 +62,12 @@ impl<'a> Data<'a> {
     /// The data is writable, `from` readable for `bytes`, and they do not overlap.
     #[inline]
     pub unsafe fn unpack(&self, from: *const u8, bytes: usize) {
-        // SAFETY: the caller's promise.
-        unsafe { self.datatype.layout.unpack(self.at, self.count, from, bytes) };
+        match self.contiguous() {
+            // SAFETY: the caller's promise; no more than there is room for.
+            Some(run) => unsafe { memcpy::copy(run, from, bytes.min(self.bytes())) },
+            // SAFETY: likewise.
+            None => _ = unsafe { self.datatype.layout.unpack(self.at, self.count, from, bytes) },
+        }
     }
 
     /// A convertor at its start.

@@ -23,7 +23,7 @@ mod spawn;
 mod wait;
 
 pub use call::{accept, close_port, connect, join, open_port};
-pub use launcher::{lookup, parted, publish, unpublish};
+pub use launcher::{end, lookup, parted, publish, unpublish};
 pub use spawn::{Program, spawn};
 
 use crate::comm;

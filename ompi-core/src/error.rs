@@ -267,6 +267,13 @@ impl Fault {
         self
     }
 
+    /// As [`Fault::on`], unless it is known already.
+    #[cold]
+    pub fn or_on(self, context: Option<u32>) -> Fault {
+        let context = self.context().or(context);
+        self.on(context)
+    }
+
     /// The context number of the communicator, if [`Fault::on`] named one.
     pub fn context(&self) -> Option<u32> {
         self.0.context

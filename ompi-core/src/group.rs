@@ -3,6 +3,7 @@
 use crate::error::{Class, Fault, Result};
 use crate::handle::HandleTable;
 use crate::process;
+use crate::sequence::Sequence;
 use crate::status::UNDEFINED;
 use alloc::boxed::Box;
 use alloc::collections::BTreeSet;
@@ -24,7 +25,7 @@ static DYNAMIC: HandleTable<Group> = HandleTable::new();
 pub fn get(handle: usize) -> Option<Arc<Group>> {
     static NOBODY: Once<Arc<Group>> = Once::new();
     match handle {
-        EMPTY => Some(NOBODY.call_once(|| Arc::new(Group { members: Box::new([]), rank: None, session: 0 })).clone()),
+        EMPTY => Some(NOBODY.call_once(|| Arc::new(Group::new(Box::new([]), 0))).clone()),
         _ => DYNAMIC.get(handle),
     }
 }
@@ -45,17 +46,33 @@ pub fn remove(handle: usize) -> bool {
 /// An ordered set of processes; immutable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
-    members: Box<[u32]>,
+    members: Arc<Members>,
     rank: Option<u32>,
     // The handle of the session that it comes from, or 0.
     session: usize,
 }
 
+/// The processes of a group and of its copies; their indices stay theirs as long as this lives.
+#[derive(Debug, PartialEq, Eq)]
+struct Members(Sequence);
+
+impl Drop for Members {
+    fn drop(&mut self) {
+        process::let_go(&self.0);
+    }
+}
+
 impl Group {
     /// The processes `members` (indices into the process table) in rank order; `me` is this process.
     pub fn new(members: Box<[u32]>, me: u32) -> Group {
-        let rank = members.iter().position(|member| *member == me).map(|rank| rank as u32);
-        Group { members, rank, session: 0 }
+        Group::of(Sequence::of(members), me)
+    }
+
+    /// As [`Group::new`].
+    pub fn of(members: Sequence, me: u32) -> Group {
+        let rank = members.position(me).map(|rank| rank as u32);
+        process::hold(&members);
+        Group { members: Arc::new(Members(members)), rank, session: 0 }
     }
 
     /// As it comes from a session's process set, by the session's handle; 0 for the world model.
@@ -71,7 +88,7 @@ impl Group {
     /// Number of members.
     #[inline(always)]
     pub fn size(&self) -> usize {
-        self.members.len()
+        self.members.0.len()
     }
 
     /// This process's rank, if it is a member.
@@ -85,13 +102,13 @@ impl Group {
     }
 
     /// Process index of each rank.
-    pub fn members(&self) -> &[u32] {
-        &self.members
+    pub fn members(&self) -> &Sequence {
+        &self.members.0
     }
 
     /// The rank of a process.
     pub fn rank_of(&self, process: u32) -> Option<usize> {
-        self.members.iter().position(|member| *member == process)
+        self.members.0.position(process)
     }
 }
 
@@ -114,7 +131,7 @@ impl Group {
             return Comparison::Ident;
         }
         let sorted = |group: &Group| {
-            let mut members = group.members.to_vec();
+            let mut members = group.members.0.to_vec();
             sort::ascending(&mut members);
             members
         };
@@ -123,33 +140,33 @@ impl Group {
 
     /// The members at these ranks, in this order; ranks are valid and differ ([`Group::check`]).
     pub fn incl(&self, ranks: &[i32]) -> Group {
-        self.made_of(ranks.iter().map(|rank| self.members[*rank as usize]))
+        self.made_of(ranks.iter().map(|rank| self.members.0.at(*rank as usize)))
     }
 
     /// All members but those at these ranks.
     pub fn excl(&self, ranks: &[i32]) -> Group {
         let mut stays = vec![true; self.size()];
         ranks.iter().for_each(|rank| stays[*rank as usize] = false);
-        self.made_of(self.members.iter().zip(stays).filter(|(_, stays)| *stays).map(|(member, _)| *member))
+        self.made_of(self.members.0.iter().zip(stays).filter(|(_, stays)| *stays).map(|(member, _)| member))
     }
 
     /// This group's members, then the other's that are not among them.
     pub fn union(&self, other: &Group) -> Group {
         let mine = self.set();
-        let others = other.members.iter().filter(|member| !mine.contains(member));
-        self.made_of(self.members.iter().chain(others).copied())
+        let others = other.members.0.iter().filter(|member| !mine.contains(member));
+        self.made_of(self.members.0.iter().chain(others))
     }
 
     /// Those of this group's members that are in the other.
     pub fn intersection(&self, other: &Group) -> Group {
         let theirs = other.set();
-        self.made_of(self.members.iter().copied().filter(|member| theirs.contains(member)))
+        self.made_of(self.members.0.iter().filter(|member| theirs.contains(member)))
     }
 
     /// Those of this group's members that are not in the other.
     pub fn difference(&self, other: &Group) -> Group {
         let theirs = other.set();
-        self.made_of(self.members.iter().copied().filter(|member| !theirs.contains(member)))
+        self.made_of(self.members.0.iter().filter(|member| !theirs.contains(member)))
     }
 
     /// Refuses ranks that are none of this group, or named twice (MPI 5.0 §7.3.2).
@@ -187,7 +204,7 @@ impl Group {
     }
 
     fn set(&self) -> BTreeSet<u32> {
-        self.members.iter().copied().collect()
+        self.members.0.iter().collect()
     }
 
     fn made_of(&self, members: impl Iterator<Item = u32>) -> Group {
@@ -196,9 +213,9 @@ impl Group {
 }
 
 /// Which of two groups that share no process comes first, on all processes.
-pub fn is_first(group: &[u32], other: &[u32]) -> bool {
+pub fn is_first(group: &Sequence, other: &Sequence) -> bool {
     // By names: indices are this process's own.
-    let first = |members: &[u32]| members.first().map(|member| process::name(*member));
+    let first = |members: &Sequence| members.get(0).map(process::name);
     first(group) < first(other)
 }
 
@@ -207,7 +224,7 @@ mod tests {
     use super::*;
 
     fn group(members: &[u32]) -> Group {
-        Group { members: members.into(), rank: None, session: 0 }
+        Group::new(members.into(), u32::MAX)
     }
 
     #[test]

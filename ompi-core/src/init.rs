@@ -6,12 +6,12 @@
 use crate::abi::fast_path;
 use crate::error::{Class, Fault, Result};
 use crate::framework::{bml, pml};
-use crate::process::{self, Process};
+use crate::process;
 use crate::{addresses, attr, buffer, comm, datatype, dynamic, executor, file, report};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use opal_core::framework::{btl, shmem, smsc};
+use opal_core::framework::{btl, memory, netif, shmem, smsc};
 use opal_core::mca::{self, image};
 use opal_core::sync::{Mutex, Ordering, raise_threads};
 use opal_core::{progress, sys, wait};
@@ -20,13 +20,14 @@ use orte_core::framework::ess;
 mod abort;
 mod configure;
 mod crash_report;
+mod lost;
 mod show_components;
 mod state;
 mod tool;
 
 pub use crate::parameters::{INITIAL_ERRHANDLER, SHOW_COMPONENTS};
 use abort::give_up;
-pub use abort::{abort, abort_unstarted};
+pub use abort::{abort, abort_some, abort_unstarted};
 pub use configure::{FRAMEWORK, configure, frameworks, initial_errhandler};
 pub use orte_core::framework::ess::lost_peer;
 use show_components::show_components;
@@ -101,10 +102,10 @@ pub fn enter(wanted: ThreadLevel) -> opal_core::Result<()> {
     {
         environment.set_state(ess::State::Initialized);
     }
-    match report::listen::is_on() {
-        true => fast_path::count(),
-        false => fast_path::open(),
+    if report::listen::is_on() {
+        fast_path::count();
     }
+    fast_path::open();
     Ok(())
 }
 
@@ -119,8 +120,11 @@ pub fn leave() {
     if USERS.fetch_sub(1, Ordering::SeqCst) > 1 {
         return;
     }
+    report::stats::at_leave();
+    report::trace::at_leave();
     file::abandon_all();
     fast_path::close();
+    smsc::close();
     if let Some(environment) = ess::selected() {
         environment.set_state(ess::State::Finalized);
     }
@@ -131,7 +135,7 @@ pub fn leave() {
 extern "C" fn forked() {
     STATE.store(FORKED, Ordering::Relaxed);
     USERS.store(0, Ordering::Relaxed);
-    fast_path::close();
+    fast_path::close_in_child();
 }
 
 fn start() -> opal_core::Result<()> {
@@ -139,13 +143,18 @@ fn start() -> opal_core::Result<()> {
     mca::select::check_all(&frameworks(), image::components())?;
     opal_core::framework::open_static()?;
     datatype::open();
+    netif::open()?;
     let environment = ess::select()?;
     if environment.identity().size > 1 {
         sys::in_forked_children(forked);
     }
     wait::watch_epoch(|| ess::selected().map_or(0, |environment| environment.epoch()));
+    wait::ask_who_is_needed(lost::only_needs_living);
     wait::tell_sleeps(report::waits::tell);
     crash_report::enable(environment.identity().rank);
+    if let Some(note) = memory::noted().filter(|_| environment.identity().rank == 0) {
+        opal_core::message!("{note}");
+    }
     let inherited = environment.inherited();
     if inherited.is_some() {
         shmem::select(inherited)?;
@@ -159,31 +168,26 @@ fn start() -> opal_core::Result<()> {
     bml::select()?;
     pml::select()?;
     let bml = bml::selected().ok_or(opal_core::Error::NotFound)?;
+    environment.publish(&published(bml))?;
+    let ess::Identity { job, rank, size, .. } = environment.identity();
+    process::open(job, rank, size, node_of);
+    // The others have what they need of this rank, should it end the job here.
     report::stats::at_start();
     report::trace::at_start();
-    environment.publish(&published(bml))?;
-    process::open(environment.identity().job, processes(environment));
     Ok(())
 }
 
 fn published(bml: &dyn bml::Module) -> Vec<u8> {
     let mut list = bml.addresses();
     process::publish_cores(&mut list);
-    if let Some(smsc::Selected { name, module }) = smsc::selected() {
+    for smsc::Selected { name, module } in smsc::selected() {
         addresses::push(&mut list, &format!("{}/{name}", smsc::FRAMEWORK.name), &module.address());
     }
     list
 }
 
-fn processes(environment: &dyn ess::Module) -> Vec<Process> {
-    let me = environment.identity().rank;
-    let here = environment.node_of(me);
-    (0..environment.identity().size)
-        .map(|rank| {
-            let node = environment.node_of(rank);
-            Process::new(rank, node, rank == me, node == here)
-        })
-        .collect()
+fn node_of(rank: u32) -> u32 {
+    ess::selected().map_or(0, |environment| environment.node_of(rank))
 }
 
 /// MPI_Finalize: everything that was sent is delivered, then the others are awaited.
@@ -219,7 +223,7 @@ pub fn drain() -> Result<()> {
     wait::until(|| {
         progress::flush();
         // A pass that moves something may have found room for what had waited above the transports.
-        progress::pass() == 0 && bml.modules().iter().all(|module| module.is_drained())
+        progress::pass() == 0 && pml::selected().is_drained() && bml.modules().iter().all(|module| module.is_drained())
     })
     .map_err(Fault::from)
 }

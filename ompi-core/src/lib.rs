@@ -39,6 +39,7 @@ pub mod process;
 pub mod report;
 pub mod request;
 pub mod schedule;
+pub mod sequence;
 pub mod session;
 pub mod shared_pool;
 pub mod status;

@@ -24,4 +24,8 @@ params! {
     /// An error in a call that concerns no communicator, session or file is handled by MPI_COMM_WORLD's error handler, as up
     /// to MPI 3.1, instead of MPI_COMM_SELF's.
     pub static COMPAT_MPI3: Bool = Bool(false), "", level 3, change Local;
+    /// Whether MPI_Alloc_mem gives memory that processes of the node can map, so that messages from and to it are copied once, and
+    /// windows of MPI_Win_create over it are served without messages. A child of fork shares such memory with its parent,
+    /// or has a copy where malloc's memory is of this kind.
+    pub static ALLOC_MEM_SHAREABLE: Bool = Bool(true), "", level 5, change Never;
 }

@@ -2,80 +2,88 @@
 //! meet (MPI_Comm_spawn, MPI_Comm_accept …) until MPI_Comm_disconnect.
 //!
 //! All of this process's objects name a process by its *index* here, which no other process knows. Between processes of different
-//! jobs a process goes by its *name*: job and rank there. Processes of the own job have their rank as index, so names are looked up
-//! for processes of other jobs only. An index is not used again: a group may still speak of a process that was left.
+//! jobs a process goes by its *name*: job and rank there. Processes of the own job have their rank as index. Nothing is kept of such a
+//! process before it is spoken to: its node follows from the job's map, its addresses are asked for.
+//!
+//! Processes of other jobs have indices behind those. The index of one that was left is used again when no group speaks of it any
+//! more.
 
 use crate::addresses;
+use crate::sequence::Sequence;
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec;
 use alloc::vec::Vec;
 use opal_core::framework::btl::ProcessName;
-use opal_core::sync::{AtomicBool, AtomicU32, ConditionalLock, Once, Ordering};
+use opal_core::sparse::OnceTable;
+use opal_core::sync::{AtomicBool, ConditionalLock, Once, Ordering};
 use opal_core::sys::{self, Cores};
 use opal_core::wait;
 use orte_core::framework::ess;
 
 /// A process of the job, or of another one.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Process {
     /// Index in the table of processes; for those of the own job the rank in MPI_COMM_WORLD.
     pub index: u32,
-    /// Its node.
-    pub node: u32,
     /// This very process.
     pub is_self: bool,
     /// On this process's node.
     pub same_node: bool,
-    addresses: Once<Vec<u8>>,
-    // Of another job: its name.
-    beyond_job: Option<ProcessName>,
-    // Of another job: communicators that it is in.
-    users: AtomicU32,
-    // Of another job: it was left.
-    is_left: AtomicBool,
+    // Of another job.
+    beyond_job: Option<Arc<Met>>,
 }
 
 impl Process {
-    /// A process that was not asked for its addresses yet.
-    pub fn new(index: u32, node: u32, is_self: bool, same_node: bool) -> Process {
-        let (users, is_left) = (AtomicU32::new(0), AtomicBool::new(false));
-        Process { index, node, is_self, same_node, addresses: Once::new(), beyond_job: None, users, is_left }
-    }
-
-    /// A process of another job, with its addresses.
-    fn beyond_job(index: u32, met: Met) -> Process {
-        let addresses = Once::new();
-        addresses.call_once(|| met.addresses);
-        let node = if met.same_node { me().node } else { ELSEWHERE };
-        Process { addresses, beyond_job: Some(met.name), ..Process::new(index, node, false, met.same_node) }
+    /// Its node.
+    pub fn node(&self) -> u32 {
+        match (&self.beyond_job, own()) {
+            (None, own) => (own.node_of)(self.index),
+            (Some(met), own) if met.same_node => own.node,
+            (Some(_), _) => ELSEWHERE,
+        }
     }
 
     /// Its job, and its rank there.
     pub fn name(&self) -> ProcessName {
-        self.beyond_job.unwrap_or(ProcessName { job: OWN_JOB.get().copied().unwrap_or_default(), rank: self.index })
+        match &self.beyond_job {
+            Some(met) => met.name,
+            None => ProcessName { job: OWN.get().map_or(0, |own| own.job), rank: self.index },
+        }
+    }
+
+    /// A communicator that it is in connects to it at once: it is on this node or of another job, and such are few. All others are
+    /// connected when the first message is sent to them or comes from them.
+    pub fn is_near(&self) -> bool {
+        self.same_node || self.beyond_job.is_some()
     }
 
     /// For people: `rank 3 in MPI_COMM_WORLD`.
     pub fn described(&self) -> String {
-        match self.beyond_job {
+        match &self.beyond_job {
             None => format!("rank {} in MPI_COMM_WORLD", self.index),
-            Some(ProcessName { job, rank }) => format!("rank {rank} in MPI_COMM_WORLD of job {job:x}"),
+            Some(met) => format!("rank {} in MPI_COMM_WORLD of job {:x}", met.name.rank, met.name.job),
         }
     }
 
     /// What it published, a list of [`crate::addresses`]; waits for it the first time.
     pub fn addresses(&self) -> opal_core::Result<&[u8]> {
-        if let Some(known) = self.addresses.get() {
+        if let Some(met) = &self.beyond_job {
+            return Ok(&met.addresses);
+        }
+        let place = own().addresses.place(self.index as usize).ok_or(opal_core::Error::Invalid)?;
+        if let Some(known) = place.get() {
             return Ok(known);
         }
         let environment = ess::selected().ok_or(opal_core::Error::NotFound)?;
         let found = environment.lookup(self.index)?;
-        Ok(self.addresses.call_once(|| {
+        Ok(place.call_once(|| {
             if let Some(cores) = cores(&found).filter(|_| self.same_node && !self.is_self) {
                 wait::add_local_rank(&cores);
             }
-            found
+            found.into_boxed_slice()
         }))
     }
 }
@@ -106,34 +114,105 @@ pub struct Met {
     pub addresses: Vec<u8>,
 }
 
-static PROCESSES: Once<Vec<Process>> = Once::new();
-static OWN_JOB: Once<u64> = Once::new();
-// Those of other jobs, in the order of their indices.
-static BEYOND_JOB: ConditionalLock<Vec<&'static Process>> = ConditionalLock::new(Vec::new());
+/// The own job.
+struct Own {
+    job: u64,
+    me: u32,
+    size: u32,
+    // The node of a rank, and this process's.
+    node_of: fn(u32) -> u32,
+    node: u32,
+    // Bit by rank: it is on this process's node.
+    same_node: Box<[u64]>,
+    // By rank, of those that were asked for.
+    addresses: OnceTable<Box<[u8]>>,
+}
+
+static OWN: Once<Own> = Once::new();
+// Processes of other jobs.
+static BEYOND_JOB: ConditionalLock<BeyondJob> = ConditionalLock::new(BeyondJob { places: Vec::new() });
 // There are any.
 static HAS_MET: AtomicBool = AtomicBool::new(false);
 
-/// Provides the processes of a job, indexed by [`Process::index`]: once, during MPI_Init.
-pub fn open(job: u64, processes: Vec<Process>) {
-    debug_assert!(processes.iter().enumerate().all(|(index, process)| process.index as usize == index));
-    OWN_JOB.call_once(|| job);
-    PROCESSES.call_once(|| processes);
+/// Of other jobs, in the order of their indices.
+struct BeyondJob {
+    places: Vec<Option<Place>>,
+}
+
+struct Place {
+    met: Arc<Met>,
+    // Communicators that it is in.
+    users: usize,
+    // Groups that speak of it; those of the communicators are among them.
+    holders: usize,
+    state: PlaceState,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum PlaceState {
+    Connected,
+    // In no communicator; what is kept of it elsewhere goes just now.
+    Leaving,
+    // Only groups speak of it.
+    Left,
+}
+
+impl BeyondJob {
+    /// A place is free again when its process was left and nobody speaks of it.
+    /// The place of a process, and whether it is a new one.
+    fn find_or_add(&mut self, met: Met) -> (usize, bool) {
+        let is_found = |place: &Place| place.met.name == met.name && place.state == PlaceState::Connected;
+        if let Some(found) = self.places.iter().position(|place| place.as_ref().is_some_and(is_found)) {
+            return (found, false);
+        }
+        let free = self.places.iter().position(Option::is_none).unwrap_or(self.places.len());
+        let place = Place { met: Arc::new(met), users: 0, holders: 0, state: PlaceState::Connected };
+        match self.places.get_mut(free) {
+            Some(slot) => *slot = Some(place),
+            None => self.places.push(Some(place)),
+        }
+        (free, true)
+    }
+
+    fn free_if_unused(&mut self, place: usize) {
+        if let Some(slot) = self.places.get_mut(place)
+            && slot.as_ref().is_some_and(|place| place.state == PlaceState::Left && place.holders == 0)
+        {
+            *slot = None;
+        }
+    }
+}
+
+/// Provides the own job: once, during MPI_Init. `me` is the rank of this process of `size`, `node_of` says the node of each.
+pub fn open(job: u64, me: u32, size: u32, node_of: fn(u32) -> u32) {
+    OWN.call_once(|| {
+        let node = node_of(me);
+        let mut same_node = vec![0; (size as usize).div_ceil(64)].into_boxed_slice();
+        for rank in (0..size).filter(|rank| node_of(*rank) == node) {
+            same_node[rank as usize / 64] |= 1 << (rank % 64);
+        }
+        Own { job, me, size, node_of, node, same_node, addresses: OnceTable::new(size as usize) }
+    });
 }
 
 /// A process by its index.
 ///
 /// # Panics
 /// Before [`open`], or for an index that no process has; indices come from groups, which are made of this table.
-pub fn get(index: u32) -> &'static Process {
-    match all().get(index as usize) {
-        Some(process) => process,
-        None => BEYOND_JOB.lock()[index as usize - all().len()],
+pub fn get(index: u32) -> Process {
+    let own = own();
+    if index < own.size {
+        let same_node = own.same_node[index as usize / 64] & 1 << (index % 64) != 0;
+        return Process { index, is_self: index == own.me, same_node, beyond_job: None };
     }
+    let beyond = BEYOND_JOB.lock();
+    let place = beyond.places[(index - own.size) as usize].as_ref().expect("indices of other jobs are held by groups");
+    Process { index, is_self: false, same_node: place.met.same_node, beyond_job: Some(place.met.clone()) }
 }
 
 /// The name of a process by its index.
 pub fn name(index: u32) -> ProcessName {
-    match PROCESSES.get() {
+    match OWN.get() {
         Some(_) => get(index).name(),
         // Tests of groups have no processes.
         None => ProcessName { job: 0, rank: index },
@@ -142,70 +221,135 @@ pub fn name(index: u32) -> ProcessName {
 
 /// The index of a process that this one can talk to; `None` if they have not met.
 pub fn find(name: ProcessName) -> Option<u32> {
-    if Some(&name.job) == OWN_JOB.get() {
-        return ((name.rank as usize) < count()).then_some(name.rank);
+    let own = own();
+    if name.job == own.job {
+        return (name.rank < own.size).then_some(name.rank);
     }
     let beyond = BEYOND_JOB.lock();
-    let found = beyond.iter().find(|process| process.name() == name && !process.is_left.load(Ordering::Relaxed));
-    found.map(|process| process.index)
+    let is_found = |place: &Place| place.met.name == name && place.state == PlaceState::Connected;
+    let found = beyond.places.iter().position(|place| place.as_ref().is_some_and(is_found))?;
+    Some(own.size + found as u32)
 }
 
-/// The index of a process that was met just now, perhaps not for the first time. `None` for a process of the own job that does not
-/// exist.
-pub fn meet(met: Met) -> Option<u32> {
-    if let Some(known) = find(met.name) {
-        return Some(known);
+/// Processes that are being met: as long as this lives none of them is left, whatever other threads disconnect.
+#[derive(Debug, Default)]
+pub struct Meeting(Vec<u32>);
+
+impl Meeting {
+    /// The index of a process that was met just now, perhaps not for the first time. `None` for a process of the own job that does
+    /// not exist.
+    pub fn meet(&mut self, met: Met) -> Option<u32> {
+        let own = own();
+        if met.name.job == own.job {
+            return (met.name.rank < own.size).then_some(met.name.rank);
+        }
+        let cores = cores(&met.addresses).filter(|_| met.same_node);
+        let mut beyond = BEYOND_JOB.lock();
+        let (place, is_new) = beyond.find_or_add(met);
+        let index = u32::try_from(place).ok().and_then(|place| own.size.checked_add(place))?;
+        let place = beyond.place(place);
+        (place.users, place.holders) = (place.users + 1, place.holders + 1);
+        drop(beyond);
+        HAS_MET.store(true, Ordering::Relaxed);
+        self.0.push(index);
+        if let Some(cores) = cores.filter(|_| is_new) {
+            wait::add_local_rank(&cores);
+        }
+        Some(index)
     }
-    if Some(&met.name.job) == OWN_JOB.get() {
-        return None;
+}
+
+impl Drop for Meeting {
+    fn drop(&mut self) {
+        each_beyond_job(self.0.iter().copied(), |beyond, place| {
+            let met = beyond.place(place);
+            (met.users, met.holders) = (met.users - 1, met.holders - 1);
+            beyond.free_if_unused(place);
+        });
     }
-    if let Some(cores) = cores(&met.addresses).filter(|_| met.same_node) {
-        wait::add_local_rank(&cores);
-    }
-    let mut beyond = BEYOND_JOB.lock();
-    let index = u32::try_from(all().len() + beyond.len()).ok()?;
-    beyond.push(Box::leak(Box::new(Process::beyond_job(index, met))));
-    HAS_MET.store(true, Ordering::Relaxed);
-    Some(index)
 }
 
 /// Counts a communicator of these processes.
-pub fn retain(members: &[u32]) {
-    beyond_job(members).for_each(|process| _ = process.users.fetch_add(1, Ordering::Relaxed));
+pub fn retain(members: &Sequence) {
+    each_beyond_job(members.iter(), |beyond, place| beyond.place(place).users += 1);
 }
 
 /// A communicator of these processes has ended.
-pub fn release(members: &[u32]) {
-    beyond_job(members).for_each(|process| _ = process.users.fetch_sub(1, Ordering::Relaxed));
+pub fn release(members: &Sequence) {
+    each_beyond_job(members.iter(), |beyond, place| beyond.place(place).users -= 1);
 }
 
-/// Those of these processes that are of other jobs and in no communicator any more: they are left now.
-pub fn leave(members: &[u32]) -> Vec<u32> {
-    let is_last = |process: &&Process| {
-        process.users.load(Ordering::Relaxed) == 0 && !process.is_left.swap(true, Ordering::Relaxed)
-    };
-    let left: Vec<u32> = beyond_job(members).filter(is_last).map(|process| process.index).collect();
-    left.iter().filter(|index| get(**index).same_node).for_each(|_| wait::remove_local_rank());
-    left
+/// Counts a group that speaks of these processes: their indices stay theirs.
+pub fn hold(members: &Sequence) {
+    each_beyond_job(members.iter(), |beyond, place| beyond.place(place).holders += 1);
 }
 
-fn beyond_job(members: &[u32]) -> impl Iterator<Item = &'static Process> {
-    let own = if HAS_MET.load(Ordering::Relaxed) { count() as u32 } else { u32::MAX };
-    members.iter().filter(move |member| **member >= own).map(|member| get(*member))
+/// A group of these processes has ended.
+pub fn let_go(members: &Sequence) {
+    each_beyond_job(members.iter(), |beyond, place| {
+        beyond.place(place).holders -= 1;
+        beyond.free_if_unused(place);
+    });
+}
+
+/// Leaves those of these processes that are of other jobs and in no communicator any more. `forget` gets the index of each, to
+/// end what is kept of it elsewhere; from then on another process may get the index. Returns their names.
+pub fn leave(members: &[&Sequence], mut forget: impl FnMut(u32)) -> Vec<ProcessName> {
+    let mut leaving = Vec::new();
+    each_beyond_job(members.iter().flat_map(|members| members.iter()), |beyond, place| {
+        let left = beyond.place(place);
+        if left.users == 0 && left.state == PlaceState::Connected {
+            left.state = PlaceState::Leaving;
+            leaving.push((place, left.met.clone()));
+        }
+    });
+    for (place, met) in &leaving {
+        forget(own().size + *place as u32);
+        if met.same_node {
+            wait::remove_local_rank();
+        }
+        let mut beyond = BEYOND_JOB.lock();
+        beyond.place(*place).state = PlaceState::Left;
+        beyond.free_if_unused(*place);
+    }
+    leaving.into_iter().map(|(_, met)| met.name).collect()
+}
+
+impl BeyondJob {
+    fn place(&mut self, place: usize) -> &mut Place {
+        self.places[place].as_mut().expect("a process that groups speak of is in the table")
+    }
+}
+
+/// Processes of the own job need no count.
+fn each_beyond_job(members: impl Iterator<Item = u32>, mut act: impl FnMut(&mut BeyondJob, usize)) {
+    if !HAS_MET.load(Ordering::Relaxed) {
+        return;
+    }
+    let size = own().size;
+    let mut beyond = BEYOND_JOB.lock();
+    for member in members.filter(|member| *member >= size) {
+        act(&mut beyond, (member - size) as usize);
+    }
+}
+
+/// How many places there are for processes of other jobs, in use or free.
+pub fn places_beyond_job() -> usize {
+    BEYOND_JOB.lock().places.len()
 }
 
 /// This process.
-pub fn me() -> &'static Process {
-    all().iter().find(|process| process.is_self).expect("this process is in its own table")
+pub fn me() -> Process {
+    get(own().me)
 }
 
 /// Number of processes of the own job.
 pub fn count() -> usize {
-    all().len()
+    own().size as usize
 }
 
-fn all() -> &'static [Process] {
-    PROCESSES.get().expect("the processes are known during MPI_Init")
+fn own() -> &'static Own {
+    OWN.get().expect("the processes are known during MPI_Init")
 }
 
 /// The node of processes that no shared memory reaches.

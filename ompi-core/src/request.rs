@@ -25,11 +25,13 @@ mod driver;
 pub mod exchange;
 pub mod generalized;
 pub mod handles;
+mod marks;
 pub mod persistent;
 mod slot;
 mod slots;
 
 pub use driver::{Driver, Id};
+pub use marks::{forget_marks, keep_marks};
 
 /// MPI_REQUEST_NULL.
 pub const NULL: usize = 0x180;
@@ -183,6 +185,12 @@ pub fn token(handle: usize) -> Option<u64> {
     find_even_freed(handle).map(|(slot, _)| slot.token.load(Ordering::Relaxed))
 }
 
+/// The number of the communicator, or of that of the window or the file, to which a request in force belongs, as far as its owner says.
+#[cold]
+pub fn context(handle: usize) -> Option<u32> {
+    find(handle)?.context()
+}
+
 /// What stands behind the handle of a partitioned request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Partitioned {
@@ -209,14 +217,10 @@ pub fn partitioned(handle: usize) -> Option<Partitioned> {
     (word & PARTITIONED != 0).then_some(found)
 }
 
-/// MPI_Pready, as [`Driver::pready`]; `false`, too, if the handle is not that of a partitioned request that is under way.
+/// MPI_Pready where it is what it nearly always is. `false`: nothing was done.
 #[inline(always)]
 pub fn pready(handle: usize, partition: usize) -> bool {
-    let mut is_marked = false;
-    if let Some(slot) = find_partitioned(handle) {
-        slot.drive(|driver, token| is_marked = driver.pready(token, partition));
-    }
-    is_marked
+    marks::mark(handle, partition)
 }
 
 /// Ends an operation. Once per request (per start of a persistent one), by its owner; `status.error` is its error code.

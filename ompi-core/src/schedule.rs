@@ -13,6 +13,7 @@ use crate::executor::Executor;
 use crate::op::Op;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use opal_core::progress;
 
 /// One thing to do. Ranks are those of the communicator.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +33,13 @@ pub enum Step<'a> {
     Copy { from: Data<'a>, to: Data<'a> },
     /// [`Executor::reduce`].
     Reduce { op: Op, input: Data<'a>, inout: Data<'a> },
+}
+
+impl Step<'_> {
+    /// Whether it calls a function of the program's.
+    fn calls_program(&self) -> bool {
+        matches!(self, Step::Reduce { op, .. } if !matches!(op, Op::Predefined(_)))
+    }
 }
 
 /// Records every step.
@@ -231,6 +239,9 @@ impl<M> Run<M> {
                 continue;
             }
             let step = &schedule.steps[self.next];
+            if step.calls_program() && progress::leaves_to_program() {
+                return None;
+            }
             self.next += 1;
             // SAFETY: the caller's promise.
             if let Err(fault) = unsafe { self.perform(step, port) } {

@@ -24,10 +24,10 @@ pub struct Neighbor {
 impl Neighbor {
     /// The process of this index; `None` if it shares no memory with this one.
     pub fn of(index: u32) -> Option<Neighbor> {
-        let path = bml::selected()?.paths(index).first().filter(|_| process::get(index).same_node)?;
+        let path = bml::selected()?.paths(index).first().copied().filter(|_| process::get(index).same_node)?;
         let fifo_pair = path.module.fifo_pair(path.endpoint)?;
         path.module.shared_pool(Some(path.endpoint))?;
-        Some(Neighbor { path: *path, fifo_pair })
+        Some(Neighbor { path, fifo_pair })
     }
 
     /// Wakes it if it sleeps; after something was stored that it waits for.

@@ -4,10 +4,11 @@
 //! [`cvar`] makes a control variable of every MCA parameter, [`category`] a tree of layers, frameworks and components.
 //! [`pvar`] lists what is counted, [`session`] is how a tool measures it. [`event`] tells of collective operations.
 //!
-//! **Invariant:** nothing here needs MPI to be active, and what the tables hold never changes: an index that a tool has
-//! learned stays good.
+//! **Invariant:** nothing here needs MPI to be active, and an index that a tool has learned stays good: performance variables are added
+//! ([`collectives`]), and nothing else changes.
 
 pub mod category;
+pub mod collectives;
 pub mod cvar;
 pub mod enumeration;
 pub mod event;

@@ -2,13 +2,18 @@
 #![allow(unsafe_code)]
 
 use crate::error::{Class, Fault, Result};
-use crate::framework::osc;
+#[cfg(not(ompi_bare))]
+use crate::parameters::ALLOC_MEM_SHAREABLE;
 use alloc::alloc::{Layout, alloc, dealloc};
 use alloc::collections::BTreeMap;
+#[cfg(not(ompi_bare))]
+use opal_core::shareable;
 use opal_core::sync::ConditionalLock;
 
 /// Such memory begins on a cache line. It is the least alignment, too.
 const LINE: usize = 64;
+/// Less is not worth a question to the system.
+const ASKS_FROM: u128 = 256 << 10;
 /// More than any device or huge page wants.
 const MAX_ALIGNMENT: usize = 1 << 30;
 
@@ -18,17 +23,20 @@ static GIVEN: ConditionalLock<BTreeMap<usize, Origin>> = ConditionalLock::new(BT
 /// Where memory comes from.
 enum Origin {
     Heap(Layout),
-    Windows(&'static dyn osc::Component),
+    #[cfg(not(ompi_bare))]
+    Shareable,
 }
 
-/// As [`allocate`], but memory over which MPI_Win_create makes windows that the processes of a node share, where a component of
-/// framework osc has such memory.
+/// As [`allocate`], but memory that the processes of a node can map, where there is such: MPI_Win_create makes windows over it, and messages
+/// from and to it are copied once.
 pub fn allocate_shareable(size: usize, alignment: usize) -> Result<*mut u8> {
-    for component in osc::opened()? {
-        if let Some(at) = component.allocate(size, alignment.max(LINE)) {
-            GIVEN.lock().insert(at.addr(), Origin::Windows(*component));
-            return Ok(at);
-        }
+    #[cfg(not(ompi_bare))]
+    if ALLOC_MEM_SHAREABLE.flag()
+        && check_left(size as u128).is_ok()
+        && let Some(at) = shareable::allocate(size, alignment.max(LINE))
+    {
+        GIVEN.lock().insert(at.addr(), Origin::Shareable);
+        return Ok(at);
     }
     allocate(size, alignment)
 }
@@ -63,14 +71,20 @@ pub unsafe fn free(at: *mut u8) -> Result<()> {
     match origin {
         // SAFETY: allocated with this layout, and in the table until now, so not given back yet.
         Origin::Heap(layout) => unsafe { dealloc(at, layout) },
-        Origin::Windows(component) => component.free(at),
+        #[cfg(not(ompi_bare))]
+        // SAFETY: the caller's promise; in the table until now.
+        Origin::Shareable => unsafe { shareable::free(at) },
     }
     Ok(())
 }
 
-/// `Err(NoMem)` if the machine has not so many bytes left for all that ask for them together. A system that gives memory away before it
+/// `Err(NoMem)` if the machine has not so many bytes left for all that ask for them together; a few are never refused. A system that gives memory away before it
 /// is there would end the process when it is written.
 pub fn check_left(bytes: u128) -> Result<()> {
+    // To ask takes as long as to make a window.
+    if bytes < ASKS_FROM {
+        return Ok(());
+    }
     match left() {
         Some(left) if bytes > u128::from(left) => {
             let why = alloc::format!("{bytes} bytes are wanted on this machine, which has {left} left");

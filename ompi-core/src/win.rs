@@ -75,7 +75,8 @@ impl Window {
         hints: WinHints,
         module: Arc<dyn osc::Module>,
     ) -> Window {
-        let own = parts[comm.rank as usize];
+        let me = comm.rank as usize;
+        let own = parts[me];
         let unit = c_int::try_from(own.unit).unwrap_or(c_int::MAX);
         let attributes = Attributes { size: own.bytes as i64, unit, flavor: flavor as c_int, model: UNIFIED };
         Window {
@@ -86,7 +87,7 @@ impl Window {
             hints,
             errhandler: AtomicUsize::new(errhandler::FATAL),
             name: ConditionalLock::new(String::new()),
-            epoch: ConditionalLock::new(Epoch::default()),
+            epoch: ConditionalLock::new(Epoch::of(me)),
             module,
             attributes,
         }
@@ -212,13 +213,19 @@ pub fn borrow(handle: usize) -> Option<&'static Window> {
     DYNAMIC.borrow(handle)
 }
 
+/// The handle of the window whose own communicator has this context number; for errors of requests.
+#[cold]
+pub fn of_context(context: u32) -> Option<usize> {
+    DYNAMIC.search(|window| window.comm.context == context).map(|(handle, _)| handle)
+}
+
 /// MPI_Win_free: waits for all processes, then ends the handle.
 pub fn free(handle: usize) -> Result<()> {
     let Some(window) = DYNAMIC.get(handle) else {
         let why = format!("{handle:#x} is no window in force; was it freed, or never made?");
         return Err(Fault::new(Class::Win).argument("win").because(why));
     };
-    window.epoch.lock().check_over()?;
+    window.epoch.lock().check_free()?;
     // The callbacks of its attributes may still use it.
     attr::delete_all(KeyvalKind::Win, handle)?;
     executor::barrier(&window.comm)?;

@@ -22,7 +22,11 @@ pub mod log;
 pub mod mem;
 pub mod progress;
 pub mod queue;
+pub mod random;
+#[cfg(not(ompi_bare))]
+pub mod shareable;
 pub mod sort;
+pub mod sparse;
 #[cfg(not(ompi_bare))]
 pub mod stack;
 pub mod sync;

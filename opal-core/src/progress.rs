@@ -71,6 +71,37 @@ pub fn pass() -> usize {
     moved
 }
 
+/// Runs `act` while nobody is inside a [`pass`], so that nothing is polled meanwhile. Not from a function that a pass calls: it would
+/// wait for itself.
+pub fn paused<R>(act: impl FnOnce() -> R) -> R {
+    let _token = TOKEN.lock();
+    act()
+}
+
+/// As [`pass`], by a thread of the library's own, of which the program knows nothing: what would call a function of the program
+/// is left to the passes of its own threads ([`leaves_to_program`]). Besides how much moved, whether anything was left: threads that
+/// wait for it may have looked while this one was at it, and must be woken.
+pub fn pass_in_background() -> (usize, bool) {
+    IN_BACKGROUND.store(true, Ordering::Relaxed);
+    let moved = pass();
+    IN_BACKGROUND.store(false, Ordering::Relaxed);
+    (moved, LEFT.swap(false, Ordering::Relaxed))
+}
+
+/// Whether a function of the program must not be called now; the caller tries again in the next pass. There may be a pass in the
+/// background while a thread of the program asks, which then leaves to itself what it could have done.
+#[inline]
+pub fn leaves_to_program() -> bool {
+    let leaves = IN_BACKGROUND.load(Ordering::Relaxed);
+    if leaves {
+        LEFT.store(true, Ordering::Relaxed);
+    }
+    leaves
+}
+
+static IN_BACKGROUND: AtomicBool = AtomicBool::new(false);
+static LEFT: AtomicBool = AtomicBool::new(false);
+
 /// What a tool may read of passes.
 pub static PVARS: &[&Pvar] = &[&PASSES];
 

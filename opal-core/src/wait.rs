@@ -14,13 +14,17 @@
 //! if every sender is registered with the system; each one says so in its address. Where one is not registered, or the
 //! system refuses, a sleep lasts at most a millisecond.
 //!
+//! A process that sleeps while a peer has no room for its messages says so in the flag. The peer reads it in the same way after it
+//! has said how far it is with them ([`crate::queue::fifo`]). Without that both would sleep: the one until there is room, the other
+//! until more comes.
+//!
 //! A rank that only peers of its node can reach sleeps on a futex in its receive segment. A rank that only sockets can reach
 //! sleeps in epoll. A rank that both can reach sleeps in epoll, too, which then also watches the wake-up socket of its peers;
 //! [`Waker`] tells a sender which one the sleeper uses. Where a peer cannot reach that socket, a sleep lasts at most a
 //! millisecond.
 //!
 //! A waiter also looks at an epoch, which rises when a process of the job dies. A wait that nothing can end any more then
-//! ends with `Err(Unreachable)`.
+//! ends with `Err(Unreachable)`; so does one of which nobody knows whom it needs.
 
 mod awaited;
 mod counted;
@@ -34,8 +38,8 @@ pub use load::{add_local_rank, expect_local_ranks, may_spin, remove_local_rank};
 pub use polled::{polled_memory, polled_progress};
 pub use pvars::PVARS;
 pub use sleep::{
-    ShortSleeps, Sleeps, Sockets, WakeMethod, Waker, add_sender, add_waker, asleep_ns, set_sockets, set_waker,
-    shorten_sleeps, sleeps, wake_threads,
+    ShortSleeps, Sleeps, Sockets, Timed, WakeMethod, Waker, add_sender, add_waker, asleep_ns, note_full, set_sockets,
+    set_waker, shorten_sleeps, sleeps, wake_threads,
 };
 
 use crate::progress;
@@ -156,16 +160,28 @@ impl Backoff {
                 // The cores were counted for one thread per rank.
                 sys::yield_now();
             }
-        } else if !sleep::sleep_on_sockets_alone() {
+        } else if !self.sleep_on_sockets_alone() {
             sys::yield_now();
         }
         progress::outside::back();
         self.check(awaited)
     }
 
+    /// The wait has begun before that sleep.
+    fn sleep_on_sockets_alone(&mut self) -> bool {
+        if !sleep::is_on_sockets_alone() {
+            return false;
+        }
+        if self.since_ns == 0 {
+            self.since_ns = sys::monotonic_ns();
+            PATIENCE.begin();
+        }
+        sleep::sleep_on_sockets_alone()
+    }
+
     #[inline(never)]
     fn check(&mut self, awaited: &mut dyn Awaited) -> Result<()> {
-        if any_lost() {
+        if any_lost() && !ONLY_NEEDS.get().is_some_and(|only_needs| only_needs(&awaited.subject())) {
             // What the dead process sent before is in the rings: one more pass, then nothing will come.
             if self.is_last_pass {
                 return Err(Error::Unreachable);
@@ -225,6 +241,11 @@ pub fn any_lost() -> bool {
     EPOCH.get().is_some_and(|epoch| epoch() != EPOCH_AT_START.load(Ordering::Relaxed))
 }
 
+/// Has this asked once a process of the job was lost: whether what is waited for needs none of the lost, so that the wait goes on.
+pub fn ask_who_is_needed(only_needs_living: fn(&Subject) -> bool) {
+    ONLY_NEEDS.call_once(|| only_needs_living);
+}
+
 /// Has this called before each sleep: since when nothing has happened, the time now, in ns of the monotonic clock, and what is
 /// waited for.
 pub fn tell_sleeps(told: fn(u64, u64, &dyn Awaited)) {
@@ -247,6 +268,7 @@ fn waited(since_ns: u64) {
 }
 
 static PATIENCE: Patience = Patience::new();
+static ONLY_NEEDS: Once<fn(&Subject) -> bool> = Once::new();
 static SLEEPS_TOLD: Once<fn(u64, u64, &dyn Awaited)> = Once::new();
 static WAITS_TOLD: Once<fn(u64)> = Once::new();
 static EPOCH: Once<fn() -> u32> = Once::new();

@@ -17,6 +17,7 @@ extern crate alloc;
 extern crate std;
 
 pub mod allocation;
+pub mod boot_line;
 #[cfg(not(ompi_bare))]
 pub mod companion;
 #[cfg(not(ompi_bare))]

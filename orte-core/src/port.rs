@@ -1,257 +1,39 @@
-//! Ports: where a process listens for others of the same user on its host, whatever job they belong to, and the connections that
-//! come of it.
+//! Ports: where a process listens for others of the same user, whatever job they belong to, and the connections that come of it.
 //!
-//! A port is an abstract socket of a random name. Its text, which the user passes on, says the host, the name and a secret. Who
-//! calls says the secret first; the system says which user it is. A stranger is let go and delays nobody.
+//! On its own host a port is an abstract socket of a random name: who calls says a secret first, and the system says which user it
+//! is. Where others are to call it from other hosts a port listens by TCP as well: both sides prove that they know the secret
+//! ([`crate::oob::handshake`]), and everything after that is encrypted ([`far`]). Strangers are let go and delay nobody.
+//!
+//! The text of a port, which the user passes on: `ompi-rs:HOST:NAME:SECRET`, then, if it listens by TCP, `:ADDRESS,ADDRESS`.
+//!
+//! | file | what |
+//! |---|---|
+//! | `listener` | a port that is open |
+//! | `channel` | a connection |
+//! | `far` | connections between hosts: calling, proving, encrypting |
 //!
 //! A connection carries frames: a length of four bytes, little-endian, and so many bytes. Nothing here waits, but for the pauses.
 
+mod channel;
+mod far;
+mod listener;
+
+pub use channel::Channel;
+pub use listener::Listener;
+
 use crate::direct::hex;
-use crate::segment::mapping;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::net::SocketAddr;
 use opal_core::sys;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
-use rustix::io::{Errno, Result};
-use rustix::net::{
-    AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketFlags, SocketType, accept_with, bind, connect, listen,
-    recv, send, socket_with, sockopt,
-};
+use rustix::event::{PollFd, Timespec, poll};
+use rustix::fd::OwnedFd;
+use rustix::io::Result;
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, socket_with, sockopt};
 
-/// A port that is open.
-#[derive(Debug)]
-pub struct Listener {
-    socket: OwnedFd,
-    name: [u8; NAME_BYTES],
-    secret: [u8; NAME_BYTES],
-    knocking: Vec<Knocking>,
-}
-
-/// Somebody of this user who has not said the secret.
-#[derive(Debug)]
-struct Knocking {
-    channel: Channel,
-    until_ns: u64,
-}
-
-impl Listener {
-    /// Others can call from now on. `Err` with half a sentence.
-    pub fn open() -> core::result::Result<Listener, String> {
-        let refused = |errno: Errno| format!("the system refuses a socket ({errno})");
-        let socket = socket().map_err(refused)?;
-        let name = sys::random().map_err(refused)?;
-        bind(&socket, &address(&name).map_err(refused)?).map_err(refused)?;
-        listen(&socket, BACKLOG).map_err(refused)?;
-        Ok(Listener { socket, name, secret: sys::random().map_err(refused)?, knocking: Vec::new() })
-    }
-
-    /// The one port of this user for names, which all mpiruns of the user find without being told; `None` if another process has it.
-    /// It has no secret: who may call is decided by the user that the system names. `Err` with half a sentence.
-    pub fn of_user() -> core::result::Result<Option<Listener>, String> {
-        let refused = |errno: Errno| format!("the system refuses a socket ({errno})");
-        let socket = socket().map_err(refused)?;
-        match bind(&socket, &user_address().map_err(refused)?) {
-            Ok(()) => {}
-            Err(Errno::ADDRINUSE) => return Ok(None),
-            Err(errno) => return Err(refused(errno)),
-        }
-        listen(&socket, BACKLOG).map_err(refused)?;
-        Ok(Some(Listener { socket, name: NOBODY, secret: NOBODY, knocking: Vec::new() }))
-    }
-
-    /// Its text.
-    pub fn text(&self) -> String {
-        format!("{PREFIX}:{:016x}:{}:{}", here(), hex::encode(&self.name), hex::encode(&self.secret))
-    }
-
-    /// A connection of somebody who knows the secret, if there is one.
-    pub fn poll(&mut self) -> core::result::Result<Option<Channel>, String> {
-        while self.knocking.len() < CROWD {
-            match accept_with(&self.socket, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK) {
-                Ok(socket) if is_own_user(&socket) => {
-                    let until_ns = sys::monotonic_ns().saturating_add(STRANGER_NS);
-                    self.knocking.push(Knocking { channel: Channel::over(socket), until_ns });
-                }
-                Ok(_) | Err(Errno::INTR | Errno::CONNABORTED) => {}
-                Err(Errno::AGAIN) => break,
-                Err(errno) => return Err(format!("the system refuses a connection ({errno})")),
-            }
-        }
-        let now_ns = sys::monotonic_ns();
-        let mut index = 0;
-        while let Some(peer) = self.knocking.get_mut(index) {
-            match peer.channel.poll() {
-                Ok(Some(said)) if is_equal(&said, &self.secret) => {
-                    return Ok(Some(self.knocking.remove(index).channel));
-                }
-                Ok(None) if now_ns < peer.until_ns => index += 1,
-                _ => drop(self.knocking.remove(index)),
-            }
-        }
-        Ok(None)
-    }
-
-    /// Sleeps until it is time to poll, at most so long.
-    pub fn pause(&self, at_most_ms: u32) {
-        pause(&self.descriptors().collect::<Vec<_>>(), at_most_ms);
-    }
-
-    /// What becomes readable when it is time to poll.
-    pub fn descriptors(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
-        core::iter::once(self.socket.as_fd()).chain(self.knocking.iter().map(|peer| peer.channel.as_fd()))
-    }
-}
-
-/// A connection.
-#[derive(Debug)]
-pub struct Channel {
-    socket: OwnedFd,
-    read: Vec<u8>,
-    unsent: Vec<u8>,
-}
-
-impl Channel {
-    /// Calls a port. `Err` with half a sentence.
-    pub fn call(text: &str) -> core::result::Result<Channel, String> {
-        let (name, secret) = parse(text)?;
-        Channel::connected(address(&name), secret)
-    }
-
-    /// Calls the port of [`Listener::of_user`]. `Err` with half a sentence.
-    pub fn call_user() -> core::result::Result<Channel, String> {
-        Channel::connected(user_address(), NOBODY)
-    }
-
-    fn connected(address: Result<SocketAddrUnix>, secret: [u8; NAME_BYTES]) -> core::result::Result<Channel, String> {
-        let refused = |errno: Errno| match errno {
-            Errno::CONNREFUSED => String::from(
-                "nobody listens there any more: the port was closed, or the process that opened it has ended",
-            ),
-            Errno::AGAIN => String::from("too many processes call it at the same time"),
-            errno => format!("the system refused ({errno})"),
-        };
-        let (socket, address) = (socket().map_err(refused)?, address.map_err(refused)?);
-        let until_ns = sys::monotonic_ns().saturating_add(BUSY_NS);
-        loop {
-            match connect(&socket, &address) {
-                Ok(()) => break,
-                Err(Errno::INTR) => {}
-                Err(Errno::AGAIN) if sys::monotonic_ns() < until_ns => sys::nap_us(1000),
-                Err(errno) => return Err(refused(errno)),
-            }
-        }
-        if !is_own_user(&socket) {
-            return Err(String::from("it belongs to another user"));
-        }
-        let mut channel = Channel::over(socket);
-        channel.send(&secret)?;
-        Ok(channel)
-    }
-
-    /// Over a socket of the program's, which keeps it. `Err` with half a sentence.
-    pub fn beside(descriptor: i32) -> core::result::Result<Channel, String> {
-        if descriptor < 0 {
-            return Err(format!("{descriptor} is no descriptor"));
-        }
-        let socket = mapping::inherited(descriptor);
-        let kind =
-            sockopt::socket_type(socket).map_err(|errno| format!("descriptor {descriptor} is no socket ({errno})"))?;
-        if kind != SocketType::STREAM {
-            return Err(format!("descriptor {descriptor} is no stream socket"));
-        }
-        let own = rustix::io::fcntl_dupfd_cloexec(socket, 3)
-            .map_err(|errno| format!("the system refuses a descriptor ({errno})"))?;
-        Ok(Channel::over(own))
-    }
-
-    /// Over a socket that is connected; whether it blocks does not count.
-    pub fn over(socket: OwnedFd) -> Channel {
-        Channel { socket, read: Vec::new(), unsent: Vec::new() }
-    }
-
-    /// Sends a frame, now or in later polls.
-    pub fn send(&mut self, frame: &[u8]) -> core::result::Result<(), String> {
-        self.unsent.extend_from_slice(&(frame.len() as u32).to_le_bytes());
-        self.unsent.extend_from_slice(frame);
-        self.flush()
-    }
-
-    /// Sleeps until something can be read, at most so long.
-    pub fn pause(&self, at_most_ms: u32) {
-        pause(&[self.as_fd()], at_most_ms);
-    }
-
-    /// Whether something waits to be sent.
-    pub fn has_unsent(&self) -> bool {
-        !self.unsent.is_empty()
-    }
-
-    /// Sends what there is room for. `Err` with half a sentence if the other side is gone.
-    pub fn flush(&mut self) -> core::result::Result<(), String> {
-        while !self.unsent.is_empty() {
-            match send(&self.socket, &self.unsent, SendFlags::NOSIGNAL | SendFlags::DONTWAIT) {
-                Ok(sent) => drop(self.unsent.drain(..sent)),
-                Err(Errno::INTR) => {}
-                Err(Errno::AGAIN) => break,
-                Err(_) => return Err(String::from(GONE)),
-            }
-        }
-        Ok(())
-    }
-
-    /// The next frame, if all of it is here. `Err` with half a sentence if none can come any more.
-    pub fn poll(&mut self) -> core::result::Result<Option<Vec<u8>>, String> {
-        // What was sent before the other side ended is still to be read.
-        let flushed = self.flush();
-        loop {
-            if let Some(frame) = self.take()? {
-                return Ok(Some(frame));
-            }
-            let mut bytes = [0; 4096];
-            match recv(&self.socket, &mut bytes[..], RecvFlags::DONTWAIT) {
-                Ok((0, _)) => return Err(String::from(GONE)),
-                Ok((count, _)) => self.read.extend_from_slice(&bytes[..count]),
-                Err(Errno::INTR) => {}
-                Err(Errno::AGAIN) => return flushed.map(|()| None),
-                Err(_) => return Err(String::from(GONE)),
-            }
-        }
-    }
-
-    fn take(&mut self) -> core::result::Result<Option<Vec<u8>>, String> {
-        let Some((length, rest)) = self.read.split_first_chunk::<4>() else { return Ok(None) };
-        let length = u32::from_le_bytes(*length) as usize;
-        if length > FRAME_MAX {
-            return Err(String::from("the other side does not speak as processes of this library do"));
-        }
-        if rest.len() < length {
-            return Ok(None);
-        }
-        let frame = rest[..length].to_vec();
-        self.read.drain(..4 + length);
-        Ok(Some(frame))
-    }
-}
-
-impl AsFd for Channel {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.socket.as_fd()
-    }
-}
-
-/// Sleeps until one of these becomes readable, at most so long.
-fn pause(descriptors: &[BorrowedFd<'_>], at_most_ms: u32) {
-    let mut polls: Vec<PollFd<'_>> =
-        descriptors.iter().map(|descriptor| PollFd::from_borrowed_fd(*descriptor, PollFlags::IN)).collect();
-    let limit = Timespec { tv_sec: i64::from(at_most_ms / 1000), tv_nsec: (at_most_ms % 1000 * 1_000_000) as _ };
-    // The caller looks at everything again in any case.
-    let _ = poll(&mut polls, Some(&limit));
-}
-
-/// Equal for processes that can reach each other's ports and memory: those of one running system that share its namespaces of
-/// networks and processes.
+/// Equal for processes that can reach each other's ports and memory: those of one user on one running system that share its namespaces
+/// of networks and processes.
 pub fn here() -> u64 {
     let mut bytes = sys::read_file("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     for namespace in ["/proc/self/ns/net", "/proc/self/ns/pid"] {
@@ -260,32 +42,58 @@ pub fn here() -> u64 {
             bytes.extend(stat.st_ino.to_le_bytes());
         }
     }
+    bytes.extend(rustix::process::geteuid().as_raw().to_le_bytes());
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-fn parse(text: &str) -> core::result::Result<([u8; NAME_BYTES], [u8; NAME_BYTES]), String> {
-    let wrong = || String::from("that is no port of this library: pass on what MPI_Open_port or MPI_Lookup_name gave");
-    let mut words = text.split(':');
-    let mut next = || words.next().ok_or_else(wrong);
-    if next()? != PREFIX {
-        return Err(wrong());
+/// Whether the port of this text is one of this host, and whether it can be called from others.
+pub fn reach(text: &str) -> Option<(bool, bool)> {
+    let text = Text::parse(text).ok()?;
+    Some((text.host == here(), !text.addresses.is_empty()))
+}
+
+/// What the text of a port says.
+struct Text {
+    host: u64,
+    name: Name,
+    secret: Secret,
+    addresses: Vec<SocketAddr>,
+}
+
+impl Text {
+    fn encode(&self) -> String {
+        let mut text = format!("{PREFIX}:{:016x}:{}:{}", self.host, hex::encode(&self.name), hex::encode(&self.secret));
+        for (address, mark) in self.addresses.iter().zip(core::iter::once(':').chain(core::iter::repeat(','))) {
+            let more = format!("{mark}{address}");
+            if text.len() + more.len() > TEXT_BYTES {
+                break;
+            }
+            text += &more;
+        }
+        text
     }
-    let host = u64::from_str_radix(next()?, 16).map_err(|_| wrong())?;
-    let (name, secret) = (hex::decode(next()?).ok_or_else(wrong)?, hex::decode(next()?).ok_or_else(wrong)?);
-    if words.next().is_some() {
-        return Err(wrong());
-    }
-    match host == here() {
-        true => Ok((name, secret)),
-        false => Err(String::from(
-            "it is a port of another host, or of another network or process namespace; processes connect on one host only",
-        )),
+
+    fn parse(text: &str) -> core::result::Result<Text, String> {
+        let wrong =
+            || String::from("that is no port of this library: pass on what MPI_Open_port or MPI_Lookup_name gave");
+        let mut words = text.splitn(5, ':');
+        let mut next = || words.next().ok_or_else(wrong);
+        if next()? != PREFIX {
+            return Err(wrong());
+        }
+        let host = u64::from_str_radix(next()?, 16).map_err(|_| wrong())?;
+        let (name, secret) = (hex::decode(next()?).ok_or_else(wrong)?, hex::decode(next()?).ok_or_else(wrong)?);
+        let addresses = words.next().map(|list| list.split(',').map(str::parse).collect());
+        let addresses = addresses.unwrap_or(Ok(Vec::new())).map_err(|_| wrong())?;
+        Ok(Text { host, name, secret, addresses })
     }
 }
 
-/// Every byte is looked at: how long it takes tells nothing.
-fn is_equal(said: &[u8], secret: &[u8; NAME_BYTES]) -> bool {
-    said.len() == secret.len() && said.iter().zip(secret).fold(0, |all, (left, right)| all | (left ^ right)) == 0
+/// Sleeps until one of these is ready, at most so long.
+fn pause(polls: &mut [PollFd<'_>], at_most_ms: u32) {
+    let limit = Timespec { tv_sec: i64::from(at_most_ms / 1000), tv_nsec: (at_most_ms % 1000 * 1_000_000) as _ };
+    // The caller looks at everything again in any case.
+    let _ = poll(polls, Some(&limit));
 }
 
 fn is_own_user(peer: &OwnedFd) -> bool {
@@ -297,7 +105,7 @@ fn socket() -> Result<OwnedFd> {
 }
 
 /// Readable in /proc/net/unix.
-fn address(name: &[u8; NAME_BYTES]) -> Result<SocketAddrUnix> {
+fn address(name: &Name) -> Result<SocketAddrUnix> {
     SocketAddrUnix::new_abstract_name(format!("{PREFIX}-port-{}", hex::encode(name)).as_bytes())
 }
 
@@ -306,17 +114,13 @@ fn user_address() -> Result<SocketAddrUnix> {
     SocketAddrUnix::new_abstract_name(format!("{PREFIX}-names-{}", rustix::process::geteuid().as_raw()).as_bytes())
 }
 
+type Name = [u8; 16];
+type Secret = crate::oob::Secret;
+
+/// The most that a text has.
+pub const TEXT_BYTES: usize = crate::segment::layout::PORT_BYTES;
 const PREFIX: &str = "ompi-rs";
-/// Name and secret where there are none.
-const NOBODY: [u8; NAME_BYTES] = [0; NAME_BYTES];
 const GONE: &str = "the other side has ended or closed the connection";
-const NAME_BYTES: usize = 16;
-const BACKLOG: i32 = 1024;
-const FRAME_MAX: usize = 256 << 20;
-const STRANGER_NS: u64 = 1_000_000_000;
-const BUSY_NS: u64 = 10_000_000_000;
-/// So many are heard at once; more wait.
-const CROWD: usize = 1024;
 
 #[cfg(test)]
 mod tests {
@@ -364,7 +168,7 @@ mod tests {
         let mut stranger = Channel::call(&format!("{front}:{wrong}")).unwrap();
         let mut silent = Channel::over({
             let socket = socket().unwrap();
-            connect(&socket, &address(&port.name).unwrap()).unwrap();
+            rustix::net::connect(&socket, &address(port.name()).unwrap()).unwrap();
             socket
         });
         assert!(port.poll().unwrap().is_none() || wrong == secret);
@@ -377,6 +181,34 @@ mod tests {
         assert!(silent.poll().is_err());
     }
 
+    /// As long as any of them may be silent, and longer than the friend waits.
+    #[test]
+    fn silent_strangers_keep_nobody_out() {
+        let mut port = Listener::open().unwrap();
+        port.listen_far().unwrap();
+        let text = from_elsewhere(&port.text());
+        let far = Text::parse(&text).unwrap().addresses[0];
+        let near = address(port.name()).unwrap();
+        let strangers: Vec<_> = (0..40)
+            .map(|_| {
+                let socket = socket().unwrap();
+                rustix::net::connect(&socket, &near).unwrap();
+                (socket, std::net::TcpStream::connect(far).unwrap())
+            })
+            .collect();
+        let since_ns = sys::monotonic_ns();
+        let mut friends = [Channel::call(&port.text()).unwrap(), Channel::call(&text).unwrap()];
+        let mut heard = Vec::new();
+        while heard.len() < friends.len() {
+            heard.push(wait(|| {
+                friends.iter_mut().for_each(|friend| assert_eq!(friend.poll(), Ok(None)));
+                port.poll().unwrap()
+            }));
+        }
+        assert!(sys::monotonic_ns() - since_ns < 900_000_000, "a stranger of this host has a second");
+        drop(strangers);
+    }
+
     #[test]
     fn what_is_no_port_is_refused_with_a_sentence() {
         let text = Listener::open().unwrap().text();
@@ -384,7 +216,68 @@ mod tests {
         for (wrong, why) in [("", "no port"), ("tcp://x", "no port"), (&text[..text.len() - 1], "no port")] {
             assert!(Channel::call(wrong).unwrap_err().contains(why), "{wrong}");
         }
-        assert!(Channel::call(&format!("{text}:1")).unwrap_err().contains("no port"));
+        for more in [":1", ":", ":127.0.0.1:1,", ":127.0.0.1:1:2", ":host:1"] {
+            assert!(Channel::call(&format!("{text}{more}")).unwrap_err().contains("no port"), "{more}");
+        }
         assert!(Channel::call(&elsewhere).unwrap_err().contains("another host"));
+    }
+
+    /// As a process of another host sees the port.
+    fn from_elsewhere(text: &str) -> String {
+        text.replacen(&format!("{:016x}", here()), "0000000000000001", 1)
+    }
+
+    #[test]
+    fn other_hosts_are_heard_over_the_network() {
+        let mut port = Listener::open().unwrap();
+        assert_eq!(reach(&port.text()), Some((true, false)));
+        port.listen_far().unwrap();
+        let text = port.text();
+        assert_eq!(reach(&from_elsewhere(&text)), Some((false, true)));
+        let mut caller = Channel::call(&from_elsewhere(&text)).unwrap();
+        let long: Vec<u8> = (0..1 << 20).map(|number: u32| (number * 7) as u8).collect();
+        // It waits until the call is answered.
+        caller.send(&long).unwrap();
+        let mut heard = wait(|| {
+            caller.flush().unwrap();
+            port.poll().unwrap()
+        });
+        let said = wait(|| {
+            caller.flush().unwrap();
+            heard.poll().unwrap()
+        });
+        assert_eq!(said, long);
+        heard.send(b"answer").unwrap();
+        assert_eq!(wait(|| caller.poll().unwrap()), b"answer");
+        drop(heard);
+        assert_eq!(wait(|| caller.poll().err()), GONE);
+    }
+
+    #[test]
+    fn strangers_of_other_hosts_are_let_go() {
+        let mut port = Listener::open().unwrap();
+        port.listen_far().unwrap();
+        let text = from_elsewhere(&port.text());
+        let known = Text::parse(&text).unwrap();
+        let wrong = Text { secret: [7; 32], ..Text::parse(&text).unwrap() }.encode();
+        let mut stranger = Channel::call(&wrong).unwrap();
+        let why = wait(|| {
+            assert!(port.poll().unwrap().is_none());
+            stranger.poll().err()
+        });
+        assert!(why.contains("nobody listens there"), "{why}");
+        // Garbage, and a friend who comes behind it.
+        let socket = std::net::TcpStream::connect(known.addresses[0]).unwrap();
+        std::io::Write::write_all(&mut &socket, &[0xee; 4096]).unwrap();
+        let mut friend = Channel::call(&text).unwrap();
+        friend.send(b"it is me").unwrap();
+        let mut heard = wait(|| {
+            let _ = friend.poll().unwrap();
+            port.poll().unwrap()
+        });
+        assert_eq!(wait(|| heard.poll().unwrap()), b"it is me");
+        drop(port);
+        let mut late = Channel::call(&text).unwrap();
+        assert!(wait(|| late.poll().err()).contains("nobody listens there"));
     }
 }

@@ -9,6 +9,12 @@ use crate::oob::bytes::{Reader, Writer};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::mem::MaybeUninit;
+use opal_core::sys;
+
+/// The hidden first argument of the mpirun of a further job; the number of the descriptor of its socket follows, and the word that
+/// parts its programs.
+pub const ARGUMENT: &str = "--ompi-rs-job";
 
 /// What the mpirun of a further job is told first: its ranks find both in their segment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -90,6 +96,45 @@ pub enum Request {
     Met(u64, u64),
     /// The processes of these two jobs have parted.
     Parted(u64, u64),
+    /// These processes are to end, and no others.
+    End(EndRequest),
+    /// What the ranks of a further job do: asked by the root of the universe alone.
+    Status,
+}
+
+/// Processes to end (MPI_ERRORS_ABORT, MPI 5.0 §9.3).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EndRequest {
+    /// The process that asks, which ends by itself: its job, and its rank there.
+    pub by: (u64, u32),
+    /// The others: for each job the ranks there.
+    pub processes: Vec<(u64, Vec<u32>)>,
+    /// The status of the abort.
+    pub status: i32,
+    /// Why, for people.
+    pub message: String,
+}
+
+impl EndRequest {
+    fn write(&self, to: &mut Writer) {
+        to.u64(self.by.0);
+        to.u32(self.by.1);
+        to.list(&self.processes, |to, (job, ranks)| {
+            to.u64(*job);
+            to.list(ranks, |to, rank| to.u32(*rank));
+        });
+        to.u32(self.status as u32);
+        to.bytes(self.message.as_bytes());
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<EndRequest, OobFlaw> {
+        Ok(EndRequest {
+            by: (from.u64()?, from.u32()?),
+            processes: from.list(|from| Ok((from.u64()?, from.list(Reader::u32)?)))?,
+            status: from.u32()? as i32,
+            message: from.text("message")?,
+        })
+    }
 }
 
 /// A job to start.
@@ -129,6 +174,8 @@ pub enum Answer {
     Ended(String),
     /// The port of the name.
     Port(String),
+    /// What the ranks of the job do, a line each.
+    Status(String),
 }
 
 impl Request {
@@ -162,6 +209,11 @@ impl Request {
                 to.u64(*one);
                 to.u64(*other);
             }
+            Request::End(end) => {
+                to.u8(7);
+                end.write(&mut to);
+            }
+            Request::Status => to.u8(8),
         }
         to.0
     }
@@ -183,6 +235,8 @@ impl Request {
             4 => Request::Lookup(from.text("service")?),
             5 => Request::Met(from.u64()?, from.u64()?),
             6 => Request::Parted(from.u64()?, from.u64()?),
+            7 => Request::End(EndRequest::read(&mut from)?),
+            8 => Request::Status,
             _ => return Err(OobFlaw::Field("request")),
         };
         from.end()?;
@@ -204,6 +258,7 @@ impl Answer {
             Answer::Refused(why) => (2, why.as_str()),
             Answer::Ended(why) => (3, why.as_str()),
             Answer::Port(port) => (4, port.as_str()),
+            Answer::Status(lines) => (6, lines.as_str()),
         };
         to.u8(kind);
         to.bytes(text.as_bytes());
@@ -220,9 +275,26 @@ impl Answer {
             2 => Ok(Answer::Refused(text)),
             3 => Ok(Answer::Ended(text)),
             4 => Ok(Answer::Port(text)),
+            6 => Ok(Answer::Status(text)),
             5 => Ok(Answer::Started(u64::from_str_radix(&text, 16).map_err(|_| OobFlaw::Field("job"))?)),
             _ => Err(OobFlaw::Field("answer")),
         }
+    }
+}
+
+/// PATH_MAX.
+const PATH_BYTES: usize = 4096;
+
+/// The directory of this process, as mpirun finds it: on its own host by the process, so that it needs no name. `Err` with a sentence.
+pub fn directory(is_near: bool) -> Result<Vec<u8>, String> {
+    if is_near {
+        return Ok(format!("/proc/{}/cwd", sys::pid()).into_bytes());
+    }
+    let mut place = [const { MaybeUninit::uninit() }; PATH_BYTES];
+    match rustix::fs::readlinkat_raw(rustix::fs::CWD, "/proc/self/cwd", &mut place) {
+        Ok((path, rest)) if !rest.is_empty() => Ok(path.to_vec()),
+        Ok(_) => Err(String::from("the name of the working directory is too long")),
+        Err(errno) => Err(format!("the working directory has no name ({errno})")),
     }
 }
 
@@ -244,6 +316,13 @@ mod tests {
             Request::Lookup("ö".into()),
             Request::Met(1, u64::MAX),
             Request::Parted(2, 3),
+            Request::End(EndRequest {
+                by: (7, 1),
+                processes: vec![(7, vec![0, 2]), (8, vec![])],
+                status: -1,
+                message: "x".into(),
+            }),
+            Request::Status,
         ];
         for request in requests {
             let bytes = request.encode();
@@ -266,6 +345,7 @@ mod tests {
             Answer::Refused("no".into()),
             Answer::Ended("x".into()),
             Answer::Port("p".into()),
+            Answer::Status("rank 0\n".into()),
         ] {
             assert_eq!(Answer::decode(&answer.encode()), Ok(answer));
         }

@@ -89,6 +89,12 @@ MPI_Request fresh_generalized(void);
 extern MPI_Errhandler in_force;
 MPI_Session fresh_session(void);
 MPI_Win fresh_win(void);
+/* Likewise, with an epoch open: of MPI_Win_lock_all, MPI_Win_lock of rank 0, MPI_Win_fence (with an access), MPI_Win_start, MPI_Win_post. */
+MPI_Win opened_win(void);
+MPI_Win locked_win(void);
+MPI_Win fenced_win(void);
+MPI_Win started_win(void);
+MPI_Win posted_win(void);
 MPI_Win fresh_dynamic(void);
 MPI_File fresh_file(void);
 int fresh_comm_keyval(void);

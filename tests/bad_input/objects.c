@@ -194,6 +194,49 @@ MPI_Win fresh_win(void)
     return KEEP(win, win);
 }
 
+MPI_Win opened_win(void)
+{
+    MPI_Win win = fresh_win();
+    if (alive)
+        MPI_Win_lock_all(0, win);
+    return win;
+}
+
+MPI_Win locked_win(void)
+{
+    MPI_Win win = fresh_win();
+    if (alive)
+        MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win);
+    return win;
+}
+
+MPI_Win fenced_win(void)
+{
+    static char byte;
+    MPI_Win win = fresh_win();
+    if (alive) {
+        MPI_Win_fence(0, win);
+        MPI_Put(&byte, 1, MPI_BYTE, 0, 0, 1, MPI_BYTE, win);
+    }
+    return win;
+}
+
+MPI_Win started_win(void)
+{
+    MPI_Win win = fresh_win();
+    if (alive)
+        MPI_Win_start(MPI_GROUP_EMPTY, 0, win);
+    return win;
+}
+
+MPI_Win posted_win(void)
+{
+    MPI_Win win = fresh_win();
+    if (alive)
+        MPI_Win_post(MPI_GROUP_EMPTY, 0, win);
+    return win;
+}
+
 MPI_Win fresh_dynamic(void)
 {
     MPI_Win win = MPI_WIN_NULL;
@@ -380,7 +423,9 @@ void drop_win(MPI_Win win)
     MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
     MPI_Win_complete(win);
     MPI_Win_wait(win);
+    MPI_Win_unlock(0, win);
     MPI_Win_unlock_all(win);
+    MPI_Win_fence(0, win);
     MPI_Win_free(&win);
 }
 

@@ -150,6 +150,100 @@ static int child(int argc, char **argv)
     return 0;
 }
 
+static int on_self, on_comm, on_window;
+
+static void note_comm(MPI_Comm *comm, int *code, ...)
+{
+    (void)code;
+    *(*comm == MPI_COMM_SELF ? &on_self : &on_comm) += 1;
+}
+
+static void note_window(MPI_Win *win, int *code, ...)
+{
+    (void)win, (void)code;
+    on_window += 1;
+}
+
+/* A call that names nothing but a request reports to the handler of what the request belongs to, MPI 5.0 section 9.3. */
+static void requests(MPI_Comm c)
+{
+    MPI_Errhandler mine, before, of_window;
+    MPI_Request q = MPI_REQUEST_NULL, r;
+    MPI_Comm quiet;
+    MPI_Win win;
+    int word = 0, flag, wanted = 0, list[1] = {0}, *memory;
+    MPI_Comm_create_errhandler(note_comm, &mine);
+    MPI_Comm_get_errhandler(MPI_COMM_SELF, &before);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, mine);
+    MPI_Comm_dup(c, &quiet);
+    MPI_Comm_set_errhandler(quiet, mine);
+    on_self = on_comm = 0;
+#define TO_COMM(call)                                                                                                     \
+    do {                                                                                                                  \
+        CHECK((call) != MPI_SUCCESS);                                                                                     \
+        wanted++;                                                                                                         \
+        CHECK_MSG(on_comm == wanted && on_self == 0, "%s: reported elsewhere", #call);                                    \
+    } while (0)
+    for (int to_nobody = 0; to_nobody < 2; to_nobody++) {
+        int peer = to_nobody ? MPI_PROC_NULL : check_rank;
+        MPI_Psend_init(&word, 1, 1, MPI_INT, peer, 3, quiet, MPI_INFO_NULL, &q);
+        MPI_Precv_init(&flag, 1, 1, MPI_INT, peer, 3, quiet, MPI_INFO_NULL, &r);
+        TO_COMM(MPI_Pready(0, q));
+        TO_COMM(MPI_Pready(-1, q));
+        TO_COMM(MPI_Pready_range(1, 0, q));
+        TO_COMM(MPI_Pready_range(0, 0, q));
+        TO_COMM(MPI_Pready_list(1, list, q));
+        TO_COMM(MPI_Parrived(r, -1, &flag));
+        TO_COMM(MPI_Cancel(&q));
+        MPI_Start(&q), MPI_Start(&r);
+        TO_COMM(MPI_Start(&q));
+        TO_COMM(MPI_Pready(1, q));
+        TO_COMM(MPI_Pready(0, r));
+        TO_COMM(MPI_Cancel(&q));
+        TO_COMM(MPI_Cancel(&r));
+        if (!to_nobody)
+            TO_COMM(MPI_Request_free(&r));
+        MPI_Pready(0, q);
+        MPI_Wait(&q, MPI_STATUS_IGNORE), MPI_Wait(&r, MPI_STATUS_IGNORE);
+        MPI_Request_free(&q), MPI_Request_free(&r);
+    }
+    MPI_Recv_init(&word, 1, MPI_INT, check_rank, 4, quiet, &q);
+    MPI_Start(&q);
+    TO_COMM(MPI_Start(&q));
+    TO_COMM(MPI_Startall(1, &q));
+    MPI_Cancel(&q), MPI_Wait(&q, MPI_STATUS_IGNORE), MPI_Request_free(&q);
+    MPI_Irecv(&word, 1, MPI_INT, check_rank, 4, quiet, &q);
+    TO_COMM(MPI_Start(&q));
+    MPI_Cancel(&q), MPI_Wait(&q, MPI_STATUS_IGNORE);
+    MPI_Barrier_init(quiet, MPI_INFO_NULL, &q);
+    TO_COMM(MPI_Cancel(&q));
+    MPI_Request_free(&q);
+    /* No request at all: nothing but MPI_COMM_SELF is left. */
+    q = MPI_REQUEST_NULL;
+    CHECK(MPI_Start(&q) != MPI_SUCCESS);
+    CHECK_EQ(on_self, 1);
+    CHECK_EQ(on_comm, wanted);
+    MPI_Win_create_errhandler(note_window, &of_window);
+    memory = &word;
+    MPI_Win_create(memory, sizeof *memory, sizeof *memory, MPI_INFO_NULL, quiet, &win);
+    MPI_Win_set_errhandler(win, of_window);
+    MPI_Win_lock_all(0, win);
+    /* Another process answers; the request of an access that is done at once belongs to nothing. */
+    MPI_Rget(&flag, 1, MPI_INT, (check_rank + 1) % check_ranks, 0, 1, MPI_INT, win, &q);
+    if (check_ranks > 1) {
+        CHECK(MPI_Cancel(&q) != MPI_SUCCESS);
+        CHECK_EQ(on_window, 1);
+    }
+    MPI_Wait(&q, MPI_STATUS_IGNORE);
+    MPI_Win_unlock_all(win);
+    MPI_Win_free(&win);
+    MPI_Errhandler_free(&of_window);
+    CHECK_EQ(on_self, 1);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, before);
+    MPI_Errhandler_free(&mine), MPI_Errhandler_free(&before);
+    MPI_Comm_free(&quiet);
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1)
@@ -159,6 +253,7 @@ int main(int argc, char **argv)
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     added();
     handlers();
+    requests(MPI_COMM_WORLD);
     MPI_Finalize();
     if (check_rank == 0) {
         CHECK_EQ(ends(argv[0], "nothing"), 0);

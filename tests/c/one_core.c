@@ -2,8 +2,7 @@
 // ranks: 2
 /* Two ranks that think that each has a core, and share one: what a wait takes is not a millisecond of its processor's time. */
 #define _GNU_SOURCE
-#include <mpi.h>
-#include <sched.h>
+#include "share_core.h"
 #include <stdio.h>
 #include <sys/resource.h>
 
@@ -14,21 +13,6 @@ static double used_us(void)
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
     return (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1e6 + usage.ru_utime.tv_usec + usage.ru_stime.tv_usec;
-}
-
-/* Both ranks on the first core that both may use. */
-static void share_core(void)
-{
-    cpu_set_t mine;
-    int first = 0, both;
-    sched_getaffinity(0, sizeof mine, &mine);
-    while (!CPU_ISSET(first, &mine))
-        first++;
-    MPI_Allreduce(&first, &both, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-    CPU_ZERO(&mine);
-    CPU_SET(both, &mine);
-    /* Where mpirun bound the ranks they cannot: each has a core then, and waits are short. */
-    sched_setaffinity(0, sizeof mine, &mine);
 }
 
 int main(int argc, char **argv)

@@ -394,6 +394,16 @@ static void refused(void)
     MPI_Waitall(2, q, MPI_STATUSES_IGNORE);
     for (int i = 0; i < 3; i++)
         MPI_Request_free(&q[i]);
+    /* Of a range that is refused for one of them the others count, whoever the peer is. */
+    for (int peer = 0; peer < 2; peer++) {
+        MPI_Psend_init(x, 4, 1, MPI_INT, peer ? check_rank : MPI_PROC_NULL, 1, MPI_COMM_WORLD, MPI_INFO_NULL, &q[0]);
+        MPI_Precv_init(x, 4, 1, MPI_INT, peer ? check_rank : MPI_PROC_NULL, 1, MPI_COMM_WORLD, MPI_INFO_NULL, &q[1]);
+        MPI_Startall(2, q);
+        MPI_Pready(0, q[0]);
+        CHECK_CLASS(MPI_Pready_range(0, 3, q[0]), MPI_ERR_ARG);
+        MPI_Waitall(2, q, MPI_STATUSES_IGNORE);
+        MPI_Request_free(&q[0]), MPI_Request_free(&q[1]);
+    }
 }
 
 /* A receive that is too short says so, whole and in pieces. */

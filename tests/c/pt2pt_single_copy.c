@@ -1,6 +1,8 @@
 // covers: MPI_Isend MPI_Irecv MPI_Waitall MPI_Ssend MPI_Send_init MPI_Recv_init MPI_Startall MPI_Mprobe MPI_Imrecv MPI_Sendrecv MPI_Test MPI_Cancel
 // args:
 // args: refuse
+// args: plain shareable
+// args: plain mixed
 // seconds: 240
 /*
  * Long messages, MPI 5.0 sections 3.5 to 3.8, where both ends of a node copy a part: every byte arrives once, from buffers
@@ -8,6 +10,7 @@
  * is inside MPI or elsewhere, and nothing is written beside what was wanted. `refuse`: the system refuses to copy between
  * processes (a seccomp filter), and all must be as before. `no-reads`, `no-writes`: it
  * refuses one kind of copy, and only when peers have found each other. `endless`: traffic that only ends with a killed rank.
+ * Then `shareable`: the messages lie in memory of MPI_Alloc_mem; `mixed`: every other buffer does.
  */
 #define _GNU_SOURCE
 #include "check.h"
@@ -38,6 +41,32 @@ static void elsewhere(double time)
         sink += 1;
 }
 
+/* Which memory a buffer is of, noted before it. */
+enum { PRIVATE, SHAREABLE, MIXED, NOTE = 64 };
+static int memory_kind = PRIVATE;
+
+static void *memory(size_t bytes)
+{
+    static unsigned turn;
+    int kind = memory_kind == MIXED ? (int)(turn++ / 2 + (unsigned)check_rank) % 2 : memory_kind;
+    unsigned char *p;
+    if (kind == PRIVATE)
+        p = check_alloc(bytes + NOTE);
+    else
+        CHECK_CLASS(MPI_Alloc_mem((MPI_Aint)(bytes + NOTE), MPI_INFO_NULL, &p), MPI_SUCCESS);
+    p[0] = (unsigned char)kind;
+    return p + NOTE;
+}
+
+static void release(void *of_memory)
+{
+    unsigned char *p = (unsigned char *)of_memory - NOTE;
+    if (p[0] == PRIVATE)
+        free(p);
+    else
+        CHECK_CLASS(MPI_Free_mem(p), MPI_SUCCESS);
+}
+
 /* A place for n bytes with guards around it; `odd` moves it off every alignment. */
 struct room {
     unsigned char *all, *at;
@@ -46,7 +75,7 @@ struct room {
 
 static struct room room(size_t n, size_t odd)
 {
-    struct room r = {check_alloc(n + odd + 2 * GUARD), NULL, n};
+    struct room r = {memory(n + odd + 2 * GUARD), NULL, n};
     r.at = r.all + GUARD + odd;
     memset(r.all, GUARD_BYTE, n + odd + 2 * GUARD);
     return r;
@@ -83,8 +112,8 @@ static void both_ways(int peer)
         CHECK_EQ(in.at[n], GUARD_BYTE);
         CHECK_EQ(in.at[-1], GUARD_BYTE);
     }
-    free(out.all);
-    free(in.all);
+    release(out.all);
+    release(in.all);
 }
 
 /* One way and the other; now and then a side is elsewhere when it is needed, for as long as a part of the copy takes. */
@@ -127,7 +156,7 @@ static void late_sides(int peer)
         MPI_Sendrecv(NULL, 0, MPI_BYTE, peer, 8, NULL, 0, MPI_BYTE, peer, 8, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         check_guards(&r);
     }
-    free(r.all);
+    release(r.all);
 }
 
 static volatile sig_atomic_t told;
@@ -142,7 +171,7 @@ static void on_signal(int number)
 static void absent_sender(int peer)
 {
     enum { N = 1500001 };
-    unsigned char *p = check_alloc(N);
+    unsigned char *p = memory(N);
     if (check_rank < peer) {
         MPI_Request q;
         int pid = getpid();
@@ -164,7 +193,7 @@ static void absent_sender(int peer)
         if (pid > 1)
             kill(pid, SIGUSR1);
     }
-    free(p);
+    release(p);
 }
 
 /* More under way at once than there can be shared work for, of mixed sizes, received in another order than sent. */
@@ -187,8 +216,8 @@ static void many(int peer)
     for (int k = 0; k < COUNT; k++) {
         CHECK_BYTES(in[k].at, in[k].n, peer * 3 + k);
         check_guards(&in[k]);
-        free(in[k].all);
-        free(out[k].all);
+        release(in[k].all);
+        release(out[k].all);
     }
 }
 
@@ -215,8 +244,8 @@ static void crowd(int peer)
     }
     MPI_Waitall(COUNT, q, MPI_STATUSES_IGNORE);
     check_guards(&in);
-    free(out.all);
-    free(in.all);
+    release(out.all);
+    release(in.all);
 }
 
 /* A receive that is too short gets what fits and an error; so does one that is much too short; one of nothing, too. */
@@ -243,7 +272,7 @@ static void truncation(int peer)
         }
     }
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
-    free(r.all);
+    release(r.all);
 }
 
 /* Synchronous, persistent, matched and cancelled ones. */
@@ -286,8 +315,8 @@ static void kinds(int peer)
         }
     }
     check_guards(&in);
-    free(out.all);
-    free(in.all);
+    release(out.all);
+    release(in.all);
 }
 
 /* Data with gaps at either end or both, data that does not begin where its buffer does, and messages to oneself. */
@@ -297,7 +326,7 @@ static void shapes(int peer)
     MPI_Datatype gaps, moved;
     MPI_Aint by = 77;
     int length = N;
-    unsigned char *wide = check_alloc((size_t)ROWS * GAP), *flat = check_alloc(N + 77), *back = check_alloc(N + 77);
+    unsigned char *wide = memory((size_t)ROWS * GAP), *flat = memory(N + 77), *back = memory(N + 77);
     MPI_Type_vector(ROWS, ROW, GAP, MPI_BYTE, &gaps);
     MPI_Type_commit(&gaps);
     MPI_Type_create_hindexed(1, &length, &by, MPI_BYTE, &moved);
@@ -337,16 +366,16 @@ static void shapes(int peer)
     CHECK(back[76] == 0x22);
     MPI_Type_free(&gaps);
     MPI_Type_free(&moved);
-    free(wide);
-    free(flat);
-    free(back);
+    release(wide);
+    release(flat);
+    release(back);
 }
 
 /* Everybody to everybody at once. */
 static void all_to_all(void)
 {
     enum { N = 150001 };
-    unsigned char *out = check_alloc((size_t)check_ranks * N), *in = check_alloc((size_t)check_ranks * N);
+    unsigned char *out = memory((size_t)check_ranks * N), *in = memory((size_t)check_ranks * N);
     MPI_Request *q = check_alloc(2 * (size_t)check_ranks * sizeof *q);
     for (int turn = 0; turn < 5; turn++) {
         for (int r = 0; r < check_ranks; r++) {
@@ -359,8 +388,8 @@ static void all_to_all(void)
         for (int r = 0; r < check_ranks; r++)
             CHECK_BYTES(in + (size_t)r * N, N, r * 17 + check_rank + turn);
     }
-    free(out);
-    free(in);
+    release(out);
+    release(in);
     free(q);
 }
 
@@ -368,7 +397,7 @@ static void all_to_all(void)
 static void endless(int peer)
 {
     enum { N = 8 << 20 };
-    unsigned char *out = check_alloc(N), *in = check_alloc(N);
+    unsigned char *out = memory(N), *in = memory(N);
     double end = seconds() + 0.3;
     fill(out, N, check_rank);
     for (;;) {
@@ -387,6 +416,8 @@ int main(int argc, char **argv)
     if (refused)
         refuse_copies(1, 1);
     start(&argc, &argv, "pt2pt_single_copy");
+    if (argc > 2)
+        memory_kind = strcmp(argv[2], "mixed") == 0 ? MIXED : SHAREABLE;
     if (argc > 1 && strcmp(argv[1], "no-reads") == 0)
         refuse_copies(1, 0);
     if (argc > 1 && strcmp(argv[1], "no-writes") == 0)

@@ -1,9 +1,11 @@
 // covers: MPI_Put MPI_Get MPI_Accumulate MPI_Get_accumulate MPI_Fetch_and_op MPI_Compare_and_swap
-// ranks: 1 2 3 5
+// ranks: 1 2 3 4 5
 // args: 1
 // args: 2 300
 // args: 3 150 am
 // args: 4 150 sm,cma
+// args: 5 100 am
+// args: 6 100 sm,cma
 /*
  * Random accesses, datatypes and synchronisations of all ranks against a model in one process: every rank knows every rank's
  * memory, because all draw the same numbers. In one epoch each element is written by one access, or combined by any number of

@@ -137,6 +137,39 @@ static void no_locks(void)
     MPI_Win_free(&quiet);
 }
 
+/* Memory that is locked by its own process is not exposed, and the other way round. */
+static void locked_and_exposed(void)
+{
+    MPI_Group self;
+    MPI_Comm_group(MPI_COMM_SELF, &self);
+    MPI_Win_lock(MPI_LOCK_SHARED, check_rank, 0, win);
+    CHECK_CLASS(MPI_Win_post(self, 0, win), MPI_ERR_RMA_SYNC);
+    MPI_Win_unlock(check_rank, win);
+    MPI_Win_post(self, 0, win);
+    CHECK_CLASS(MPI_Win_lock(MPI_LOCK_SHARED, check_rank, 0, win), MPI_ERR_RMA_SYNC);
+    CHECK_CLASS(MPI_Win_lock_all(0, win), MPI_ERR_RMA_SYNC);
+    CHECK_CLASS(MPI_Win_free(&win), MPI_ERR_RMA_SYNC);
+    MPI_Win_start(self, 0, win);
+    CHECK_CLASS(MPI_Win_free(&win), MPI_ERR_RMA_SYNC);
+    MPI_Win_complete(win);
+    MPI_Win_wait(win);
+    MPI_Group_free(&self);
+    works();
+}
+
+/* A fence is due before the window ends, if something was accessed after the last one. */
+static void free_in_epoch(void)
+{
+    int value = 1;
+    MPI_Win_fence(0, win);
+    MPI_Put(&value, 1, MPI_INT, check_rank, 0, 1, MPI_INT, win);
+    CHECK_CLASS(MPI_Win_free(&win), MPI_ERR_RMA_SYNC);
+    CHECK(win != MPI_WIN_NULL);
+    CHECK_CLASS(MPI_Win_lock_all(0, win), MPI_ERR_RMA_SYNC);
+    MPI_Win_fence(0, win);
+    works();
+}
+
 int main(int argc, char **argv)
 {
     start(&argc, &argv, "rma_errors");
@@ -145,6 +178,8 @@ int main(int argc, char **argv)
     arguments();
     works();
     epochs();
+    locked_and_exposed();
+    free_in_epoch();
     no_locks();
     stale();
     return finish();

@@ -11,6 +11,7 @@ struct heard {
     int begins, ends, nested, freed;
     int function[64];
     unsigned long long operation[64], last;
+    char by[256];
     MPI_Count time;
     MPI_Comm inner;
 };
@@ -64,6 +65,11 @@ static void ended(MPI_T_event_instance instance, MPI_T_event_registration regist
     (void)registration, (void)safety;
     heard->ends++;
     OK(MPI_T_event_read(instance, 1, &heard->last));
+    /* The variable of the algorithm. */
+    int variable = -1, length = sizeof heard->by, class = -1;
+    OK(MPI_T_event_read(instance, 2, &variable));
+    OK(MPI_T_pvar_get_info(variable, heard->by, &length, NULL, &class, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
+    CHECK_EQ(class, MPI_T_PVAR_CLASS_COUNTER);
     OK(MPI_T_event_get_timestamp(instance, &time));
     CHECK(time >= heard->time);
     /* It may communicate, here on another communicator. */
@@ -124,8 +130,9 @@ static void walk(void)
             OK(MPI_T_enum_get_info(functions, &words, NULL, NULL));
             CHECK(words >= 2);
         } else if (strncmp(name, "coll_", 5) == 0) {
-            CHECK(elements == 2 && types[1] == MPI_UNSIGNED_LONG_LONG && types[2] == 0);
-            CHECK(displacements[1] == 8 && displacements[2] == -1);
+            int is_end = strcmp(name, "coll_end") == 0;
+            CHECK(elements == 2 + is_end && types[1] == MPI_UNSIGNED_LONG_LONG && types[2] == (is_end ? MPI_INT : 0));
+            CHECK(displacements[1] == 8 && displacements[2] == (is_end ? 16 : -1) && displacements[3] == -1);
             OK(MPI_T_enum_get_info(functions, &words, NULL, NULL));
             CHECK(words > 15);
         } else {
@@ -187,6 +194,7 @@ static void collectives(void)
         CHECK(at == 0 || heard.operation[at] > heard.operation[at - 1]);
     }
     CHECK_EQ(heard.last, heard.operation[3]);
+    CHECK_MSG(strncmp(heard.by, "coll_", 5) == 0 && strstr(heard.by, "_allgather_"), "%s by %s", names[3], heard.by);
     /* From within a callback. */
     heard.inner = other;
     MPI_Barrier(comm);

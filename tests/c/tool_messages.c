@@ -125,14 +125,14 @@ static void messages(void)
     heard[POSTED].inner = MPI_COMM_NULL;
     OK(MPI_T_event_set_dropped_handler(registration[POSTED], lost));
     int before = heard[POSTED].count, many = 6000;
+    /* Startall begins all before the next call tells of any. */
     if (check_rank == 0) {
         MPI_Request *all = malloc((size_t)many * sizeof *all);
         for (int at = 0; at < many; at++)
             MPI_Send_init(small, 0, MPI_BYTE, 1, at, comm, &all[at]);
         MPI_Startall(many, all);
-        MPI_Waitall(many, all, MPI_STATUSES_IGNORE);
         CHECK_EQ(heard[POSTED].count, before);
-        MPI_Barrier(MPI_COMM_SELF);
+        MPI_Waitall(many, all, MPI_STATUSES_IGNORE);
         CHECK(heard[POSTED].count - before < many && dropped_events > 0);
         CHECK_EQ(heard[POSTED].count - before + (int)dropped_events, many);
         for (int at = 0; at < many; at++)
@@ -156,6 +156,101 @@ static void messages(void)
     MPI_Comm_free(&quiet);
 }
 
+static void listen_to(int kind, MPI_Comm comm, struct messages *heard, MPI_T_event_registration *registration)
+{
+    heard->inner = MPI_COMM_NULL;
+    OK(MPI_T_event_handle_alloc(event_index[kind], &comm, MPI_INFO_NULL, registration));
+    OK(MPI_T_event_register_callback(*registration, MPI_T_CB_REQUIRE_NONE, MPI_INFO_NULL, heard, message));
+}
+
+/* Whatever sends, receives, starts or completes tells, also where a program does nothing else. */
+static void all_calls_tell(void)
+{
+    static struct messages posted, completed;
+    MPI_T_event_registration registrations[2];
+    MPI_Request requests[2];
+    MPI_Comm own;
+    int out = 1, in, flag = 0, rounds = 5000;
+    MPI_Comm_dup(MPI_COMM_SELF, &own);
+    listen_to(POSTED, own, &posted, &registrations[0]);
+    listen_to(COMPLETED, own, &completed, &registrations[1]);
+    OK(MPI_T_event_set_dropped_handler(registrations[0], lost));
+    dropped_events = 0;
+    for (int round = 0; round < rounds; round++)
+        MPI_Sendrecv(&out, 1, MPI_INT, 0, 1, &in, 1, MPI_INT, 0, 1, own, MPI_STATUS_IGNORE);
+    CHECK(posted.count >= rounds - 1 && dropped_events == 0);
+    MPI_Recv_init(&in, 1, MPI_INT, 0, 1, own, &requests[0]);
+    MPI_Send_init(&out, 1, MPI_INT, 0, 1, own, &requests[1]);
+    for (int round = 1; round <= 3; round++) {
+        MPI_Start(&requests[0]);
+        CHECK_EQ(completed.count, rounds + round - 1);
+        MPI_Start(&requests[1]);
+        if (round == 1)
+            MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+        else if (round == 2)
+            for (int which = 0; which < 2; which++)
+                MPI_Wait(&requests[which], MPI_STATUS_IGNORE);
+        else
+            for (flag = 0; !flag;)
+                MPI_Testall(2, requests, &flag, MPI_STATUSES_IGNORE);
+        CHECK(posted.count == rounds + round && completed.count == rounds + round);
+    }
+    for (int which = 0; which < 2; which++)
+        MPI_Request_free(&requests[which]);
+    for (int which = 0; which < 2; which++)
+        OK(MPI_T_event_handle_free(registrations[which], NULL, NULL));
+    MPI_Comm_free(&own);
+}
+
+/* What happened on a communicator is told before it is freed; what happens there later can only be counted. */
+static void freed(void)
+{
+    static struct messages posted;
+    MPI_T_event_registration registration;
+    MPI_Request requests[2];
+    MPI_Comm own;
+    int out = 1, in;
+    MPI_Comm_dup(MPI_COMM_SELF, &own);
+    listen_to(POSTED, own, &posted, &registration);
+    OK(MPI_T_event_set_dropped_handler(registration, lost));
+    dropped_events = 0;
+    /* These keep it. */
+    MPI_Recv_init(&in, 1, MPI_INT, 0, 1, own, &requests[0]);
+    MPI_Send_init(&out, 1, MPI_INT, 0, 1, own, &requests[1]);
+    MPI_Sendrecv(&out, 1, MPI_INT, 0, 1, &in, 1, MPI_INT, 0, 1, own, MPI_STATUS_IGNORE);
+    MPI_Comm_free(&own);
+    CHECK(posted.count == 1 && dropped_events == 0);
+    MPI_Startall(2, requests);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    CHECK(posted.count == 1 && dropped_events == 1);
+    MPI_Request_free(&requests[0]), MPI_Request_free(&requests[1]);
+    OK(MPI_T_event_handle_free(registration, NULL, NULL));
+}
+
+/* No callback runs after the last MPI_T_finalize, and a later MPI_T_init_thread does not bring it back. */
+static void finalized(void)
+{
+    static struct messages posted;
+    MPI_T_event_registration registration;
+    int out = 1, in, provided;
+    listen_to(POSTED, MPI_COMM_SELF, &posted, &registration);
+    OK(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided));
+    OK(MPI_T_finalize()); /* not the last one */
+    MPI_Sendrecv(&out, 1, MPI_INT, 0, 1, &in, 1, MPI_INT, 0, 1, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+    OK(MPI_T_finalize());
+    CHECK_EQ(posted.count, 1);
+    for (int round = 0; round < 3; round++)
+        MPI_Sendrecv(&out, 1, MPI_INT, 0, 1, &in, 1, MPI_INT, 0, 1, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+    MPI_Send(&out, 1, MPI_INT, MPI_PROC_NULL, 1, MPI_COMM_SELF);
+    CHECK_EQ(posted.count, 1);
+    OK(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided));
+    MPI_Sendrecv(&out, 1, MPI_INT, 0, 1, &in, 1, MPI_INT, 0, 1, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+    MPI_Barrier(MPI_COMM_SELF);
+    CHECK_EQ(posted.count, 1);
+    TOOL(MPI_T_event_handle_free(registration, NULL, NULL), MPI_T_ERR_INVALID_HANDLE);
+    OK(MPI_T_finalize());
+}
+
 int main(int argc, char **argv)
 {
     tool_start();
@@ -163,6 +258,8 @@ int main(int argc, char **argv)
     for (int kind = 0; kind < KINDS; kind++)
         OK(MPI_T_event_get_index(names[kind], &event_index[kind]));
     messages();
-    OK(MPI_T_finalize());
+    all_calls_tell();
+    freed();
+    finalized();
     return finish();
 }

@@ -119,6 +119,95 @@ static void others(MPI_Comm comm, int long_bytes)
     free(in);
 }
 
+/* Rounds of a partitioned message are messages. */
+static void partitioned(void)
+{
+    MPI_Comm comm;
+    MPI_Request requests[2];
+    number sent[64], sent_bytes[64], received[64], received_bytes[64];
+    double out[64] = {0}, in[64];
+    int to = (check_rank + 1) % check_ranks, from = (check_rank + check_ranks - 1) % check_ranks;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_T_pvar_handle handles[4] = {
+        handle_of(session, "pml_messages_sent", MPI_T_PVAR_CLASS_COUNTER, &comm, check_ranks),
+        handle_of(session, "pml_bytes_sent", MPI_T_PVAR_CLASS_AGGREGATE, &comm, check_ranks),
+        handle_of(session, "pml_messages_received", MPI_T_PVAR_CLASS_COUNTER, &comm, check_ranks),
+        handle_of(session, "pml_bytes_received", MPI_T_PVAR_CLASS_AGGREGATE, &comm, check_ranks)};
+    for (int i = 0; i < 4; i++)
+        OK(MPI_T_pvar_start(session, handles[i]));
+    MPI_Psend_init(out, 4, 16, MPI_DOUBLE, to, 3, comm, MPI_INFO_NULL, &requests[0]);
+    MPI_Precv_init(in, 2, 32, MPI_DOUBLE, from, 3, comm, MPI_INFO_NULL, &requests[1]);
+    for (int round = 0; round < 3; round++) {
+        MPI_Startall(2, requests);
+        for (int i = 0; i < 4; i++) {
+            MPI_Pready(i, requests[0]);
+            if (round == 1)
+                MPI_Parrived(requests[1], 0, &(int){0});
+        }
+        MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    }
+    OK(MPI_T_pvar_read(session, handles[0], sent));
+    OK(MPI_T_pvar_read(session, handles[1], sent_bytes));
+    OK(MPI_T_pvar_read(session, handles[2], received));
+    OK(MPI_T_pvar_read(session, handles[3], received_bytes));
+    CHECK_EQ(sent[to], 3);
+    CHECK_EQ(sent_bytes[to], 3 * sizeof out);
+    CHECK_EQ(received[from], 3);
+    CHECK_EQ(received_bytes[from], 3 * sizeof out);
+    for (int i = 0; i < 2; i++)
+        MPI_Request_free(&requests[i]);
+    /* A communicator that is freed has the numbers that it had, as long as there are handles. */
+    MPI_Comm_free(&comm);
+    OK(MPI_T_pvar_read(session, handles[0], sent));
+    CHECK_EQ(sent[to], 3);
+    for (int i = 0; i < 4; i++)
+        OK(MPI_T_pvar_handle_free(session, &handles[i]));
+}
+
+/* By function, and by each algorithm that served one: variables that were not there before. */
+static void collectives(void)
+{
+    MPI_T_pvar_handle calls = handle_of(session, "coll_bcast_calls", MPI_T_PVAR_CLASS_COUNTER, NULL, 1);
+    MPI_T_pvar_handle time = handle_of(session, "coll_bcast_time", MPI_T_PVAR_CLASS_TIMER, NULL, 1);
+    MPI_T_pvar_handle others = handle_of(session, "coll_allreduce_calls", MPI_T_PVAR_CLASS_COUNTER, NULL, 1);
+    int before, after, stamp, later, word = 0, by_algorithm = 0;
+    double seconds = -1;
+    number sum = 0;
+    OK(MPI_T_pvar_get_num(&before));
+    OK(MPI_T_category_changed(&stamp));
+    OK(MPI_T_pvar_start(session, calls));
+    OK(MPI_T_pvar_start(session, time));
+    OK(MPI_T_pvar_start(session, others));
+    for (int i = 0; i < 5; i++)
+        MPI_Bcast(&word, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    CHECK_EQ(value(calls), 5);
+    CHECK_EQ(value(others), 0);
+    OK(MPI_T_pvar_read(session, time, &seconds));
+    CHECK(seconds > 0 && seconds < 60);
+    OK(MPI_T_pvar_get_num(&after));
+    OK(MPI_T_category_changed(&later));
+    CHECK(after >= before + 2 && later > stamp);
+    for (int index = before; index < after; index++) {
+        char name[256], description[1024];
+        int name_length = sizeof name, description_length = sizeof description, class = -1;
+        OK(MPI_T_pvar_get_info(index, name, &name_length, NULL, &class, NULL, NULL, description, &description_length, NULL, NULL,
+                               NULL, NULL));
+        if (class != MPI_T_PVAR_CLASS_COUNTER || !strstr(name, "_bcast_"))
+            continue;
+        CHECK_MSG(strstr(description, "MPI_Bcast by coll/"), "%s", description);
+        MPI_T_pvar_handle handle = handle_of(session, name, class, NULL, 1);
+        OK(MPI_T_pvar_start(session, handle));
+        MPI_Bcast(&word, 1, MPI_INT, 0, MPI_COMM_WORLD);
+        sum += value(handle);
+        by_algorithm++;
+        OK(MPI_T_pvar_handle_free(session, &handle));
+    }
+    CHECK_MSG(sum >= 1 && by_algorithm >= 1, "%llu calls by %d algorithms", sum, by_algorithm);
+    OK(MPI_T_pvar_handle_free(session, &calls));
+    OK(MPI_T_pvar_handle_free(session, &time));
+    OK(MPI_T_pvar_handle_free(session, &others));
+}
+
 static void by_peer(void)
 {
     MPI_Comm comm, uncounted;
@@ -335,6 +424,35 @@ static void waiting(void)
     }
 }
 
+/* A collective operation to which the last rank comes late: the time that the others lose. */
+static void late_arrival(void)
+{
+    MPI_T_pvar_handle late = handle_of(session, "coll_barrier_late_time", MPI_T_PVAR_CLASS_TIMER, NULL, 1);
+    MPI_T_pvar_handle time = handle_of(session, "coll_barrier_time", MPI_T_PVAR_CLASS_TIMER, NULL, 1);
+    double lost = -1, in_all = -1;
+    MPI_Barrier(MPI_COMM_WORLD);
+    OK(MPI_T_pvar_start(session, late));
+    OK(MPI_T_pvar_start(session, time));
+    if (check_ranks > 1 && check_rank == check_ranks - 1)
+        usleep(200000);
+    MPI_Barrier(MPI_COMM_WORLD);
+    OK(MPI_T_pvar_read(session, late, &lost));
+    OK(MPI_T_pvar_read(session, time, &in_all));
+    CHECK_MSG(lost >= 0 && lost <= in_all, "%g s lost of %g", lost, in_all);
+    if (check_rank < check_ranks - 1)
+        CHECK_MSG(lost >= 0.5 * in_all && lost > 0, "%g s lost of %g", lost, in_all);
+    /* Waits outside of collective operations are none of it. */
+    OK(MPI_T_pvar_reset(session, late));
+    int word = 0, to = (check_rank + 1) % check_ranks, from = (check_rank + check_ranks - 1) % check_ranks;
+    if (check_ranks > 1 && check_rank == check_ranks - 1)
+        usleep(50000);
+    MPI_Sendrecv_replace(&word, 1, MPI_INT, to, 8, from, 8, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    OK(MPI_T_pvar_read(session, late, &lost));
+    CHECK_MSG(lost == 0, "%g s", lost);
+    OK(MPI_T_pvar_handle_free(session, &late));
+    OK(MPI_T_pvar_handle_free(session, &time));
+}
+
 static void refused(void)
 {
     MPI_T_pvar_session gone, other;
@@ -388,6 +506,9 @@ int main(int argc, char **argv)
     }
     start(&argc, &argv, "tool_pvars");
     if (is_ours()) {
+        collectives();
+        late_arrival();
+        partitioned();
         by_peer();
         queues();
         protocols();

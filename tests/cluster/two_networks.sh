@@ -3,7 +3,8 @@
 # which way the messages went. Needs root and iproute2; ends with status 77 and a reason where it cannot run.
 #
 #   tests/cluster/two_networks.sh [dist [case]]      one_wire unnamed weights exclude_network exclude_name include_unknown ipv6
-#   no_answer detour
+#   no_answer detour falls_silent goes_down
+#   many_addresses routes striping unequal slows_down flapping lossy       (links.sh; SEEDS="1 2 …" for the last two)
 set -eu
 # All of it happens in namespaces that end with their first process, as those of `cargo xtask cluster` do: whatever is killed,
 # nothing is left on this machine.
@@ -18,12 +19,14 @@ space=ompi-rs-$$
 work=$(mktemp -d)
 bytes=4194304 times=16
 least=$((bytes * times)) # each way
-one=or$$a two=or$$c      # this end of the wires; the other ends are or$$b and or$$d
+one=or$$a two=or$$c three=or$$e # this end of the wires; the other ends are or$$b, or$$d and or$$f
+seeds=${SEEDS:-1}
 
 clean() {
     ip netns del "$space" 2>/dev/null || true
     ip link del "$one" 2>/dev/null || true
     ip link del "$two" 2>/dev/null || true
+    ip link del "$three" 2>/dev/null || true
     rm -rf "$work"
 }
 trap clean EXIT
@@ -62,7 +65,7 @@ run() { # parameters of mpirun; the second rank is in the other network
     esac
     # Both hosts are one machine: without single copies, which cross no wire.
     # shellcheck disable=SC2016
-    timeout 120 "$dist/bin/mpirun" -n 2 --mca btl tcp,self --mca smsc ^cma "$@" sh -c '
+    timeout 240 "$dist/bin/mpirun" -n 2 --mca btl tcp,self --mca smsc ^cma,map "$@" sh -c '
         [ "$OMPI_COMM_WORLD_RANK" = 0 ] && exec "$0" "$2" "$3"
         exec ip netns exec "$1" "$0" "$2" "$3"' "$work/two_pairs" "$space" "$bytes" "$times" >"$work/out" 2>"$work/said"
 }
@@ -93,7 +96,8 @@ both_wires() {
 weights() {
     both_wires
     crossed
-    [ "$first" -ge $((least / 4)) ] && [ "$second" -ge $((least / 4)) ] || fail "two equal wires, one of them hardly used"
+    # Wires without a rate are as fast as the cores are free, and get what was measured. links.sh has wires with rates.
+    [ "$first" -ge $((least / 20)) ] && [ "$second" -ge $((least / 20)) ] || fail "two equal wires, one of them hardly used"
     crossed --mca btl_tcp_if_speed "$one=1000,or$$b=1000,$two=4000,or$$d=4000"
     [ "$second" -ge $((2 * first)) ] || fail "the wire that is four times as fast did not get most of it"
     [ "$first" -ge $((least / 20)) ] || fail "the slow wire was not used"
@@ -131,7 +135,8 @@ unnamed() {
 ipv6() {
     both_wires
     crossed
-    [ "$first" -ge $((least / 4)) ] && [ "$second" -ge $((least / 4)) ] || fail "two equal wires, one of them hardly used"
+    # Wires without a rate are as fast as the cores are free, and get what was measured. links.sh has wires with rates.
+    [ "$first" -ge $((least / 20)) ] && [ "$second" -ge $((least / 20)) ] || fail "two equal wires, one of them hardly used"
 }
 
 # One of two wires swallows whatever the far end sends: all goes over the other one, and the job is told.
@@ -143,10 +148,67 @@ detour() {
         crossed --mca btl_tcp_connect_timeout_s 2
         [ "$number" = 1 ] && { mute=$first good=$second; } || { mute=$second good=$first; }
         [ "$mute" -lt 100000 ] && [ "$good" -ge "$least" ] || fail "wire $number is mute, but $mute bytes went there"
-        grep -q "interface or[0-9]*[a-d]) to 10.77.$number.[12]:.* no answer within 2 s.* Messages go from .* instead" "$work/said" ||
+        grep -q "interface or[0-9]*[a-d]) to 10.77.$number.[12]:.* no answer.* Messages go from .* instead" "$work/said" ||
             fail "nobody was told of the detour"
         ip -n "$space" neigh del "10.77.$number.1" dev "$far"
     done
+}
+
+# Both wires at 200 Mbit/s, and a job over them in the background.
+slow_job() { # how many messages
+    both_wires
+    for wire in "$one" "$two"; do
+        tc qdisc add dev "$wire" root tbf rate 200mbit burst 256kb latency 100ms
+    done
+    times=$1
+    run --mca btl_tcp_path_timeout_s 1 --mca btl_base_verbose 10 &
+    job=$!
+}
+
+until_sent() { # interface, bytes since the job began
+    for _ in $(seq 600); do
+        [ "$(sent "$1")" -lt "$2" ] || return 0
+        kill -0 "$job" 2>/dev/null || fail "the job ended before $2 bytes had left on $1"
+        sleep 0.05
+    done
+    fail "$2 bytes did not leave on $1 in 30 s"
+}
+
+# One of two wires swallows everything from the middle of a message on: the rest goes over the other one, and no byte differs.
+falls_silent() {
+    for number in 1 2; do
+        slow_job 60
+        [ "$number" = 1 ] && { bad=$one good=$two far=or$$b; } || { bad=$two good=$one far=or$$d; }
+        until_sent "$bad" 20000000
+        before=$(sent "$good")
+        ip neigh replace "10.77.$number.2" lladdr 02:00:00:00:77:77 dev "$bad" nud permanent
+        ip -n "$space" neigh replace "10.77.$number.1" lladdr 02:00:00:00:77:77 dev "$far" nud permanent
+        wait "$job" || fail "wire $number fell silent, and the job failed"
+        after=$(($(sent "$good") - before))
+        grep -q "broke (the other end does not answer); it is made again" "$work/said" || fail "nobody noticed"
+        grep -q "the connection goes on .*bytes are sent again" "$work/said" || fail "no connection went on"
+        [ "$after" -ge 100000000 ] || fail "only $after bytes took the other wire afterwards"
+        echo "$case: $after bytes took the other wire after wire $number fell silent"
+        ip link del "$one"
+        ip link del "$two"
+    done
+}
+
+# A wire is pulled in the middle of a message and put in again: the job goes on without it, and uses it again.
+goes_down() {
+    # So many that the wire is there again long before the end.
+    slow_job 150
+    until_sent "$one" 20000000
+    ip link set "$one" down
+    before=$(sent "$two")
+    until_sent "$two" $((before + 20000000))
+    ip link set "$one" up
+    before=$(sent "$one")
+    wait "$job" || fail "a wire was pulled, and the job failed"
+    after=$(($(sent "$one") - before))
+    grep -q "goes back to its path" "$work/said" || fail "no connection went back"
+    [ "$after" -ge 10000000 ] || fail "only $after bytes took the wire that was put in again"
+    echo "$case: $after bytes took the wire after it was put in again"
 }
 
 # The peer's side swallows whatever arrives: the deadline comes, and the message names both ends and the interface.
@@ -164,14 +226,23 @@ no_answer() {
         fail "the message does not name both ends and the interface"
 }
 
+# shellcheck source=tests/cluster/links.sh
+. "$here/links.sh"
 [ "$(id -u)" = 0 ] || skip "needs root"
-command -v ip >/dev/null || skip "needs ip: apt-get install iproute2"
+command -v ip >/dev/null && command -v tc >/dev/null || skip "needs ip and tc: apt-get install iproute2"
 ip netns add "$space" 2>"$work/said" || skip "this system makes no network namespaces: $(cat "$work/said")"
 ip link add "$one" type veth peer name "$two" 2>"$work/said" || skip "this system makes no virtual wires: $(cat "$work/said")"
 clean
 mkdir "$work"
 "$dist/bin/mpicc" -O2 "$here/two_pairs.c" -o "$work/two_pairs"
-[ "$case" != all ] || set -- one_wire unnamed weights exclude_network exclude_name include_unknown ipv6 no_answer detour
+case $case in
+all | flapping) "$dist/bin/mpicc" -O2 "$here/traffic.c" -o "$work/traffic" ;;
+esac
+case $case in
+all | lossy) "$dist/bin/mpicc" -O2 "$here/traffic.c" -o "$work/traffic" && cc -O2 "$here/lossy_wire.c" -o "$work/lossy_wire" ;;
+esac
+[ "$case" != all ] || set -- one_wire unnamed weights exclude_network exclude_name include_unknown ipv6 no_answer detour falls_silent goes_down \
+    many_addresses routes striping unequal slows_down flapping lossy
 [ "$case" = all ] || set -- "$case"
 for case in "$@"; do
     ip netns add "$space"
@@ -180,5 +251,6 @@ for case in "$@"; do
     ip netns del "$space"
     ip link del "$one" 2>/dev/null || true
     ip link del "$two" 2>/dev/null || true
+    ip link del "$three" 2>/dev/null || true
     echo "ok $case"
 done

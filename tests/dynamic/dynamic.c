@@ -46,6 +46,36 @@ static int child(MPI_Comm parent, const char *word)
     return 0;
 }
 
+/* MPI_ERRORS_ABORT on a half of the job, or on one process: the others go on, and hear of it when they need one of the ended. */
+static void abort_some(int alone)
+{
+    int rank, size, rank_in_half, value = 1, sum = 0, class;
+    MPI_Comm half;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    int ends = alone ? rank == 0 : rank % 2 == 0;
+    MPI_Comm_split(MPI_COMM_WORLD, ends, 0, &half);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (ends) {
+        MPI_Comm_set_errhandler(half, MPI_ERRORS_ABORT);
+        if (rank == 0)
+            MPI_Send(&value, 1, MPI_INT, size, 1, half);
+        MPI_Recv(&value, 1, MPI_INT, 0, 1, half, MPI_STATUS_IGNORE);
+    }
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    /* That of MPI_Finalize, which cannot reach all. */
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    MPI_Error_class(MPI_Recv(&value, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE), &class);
+    /* One of those that go on is late: the others wait for it as long as it takes. */
+    MPI_Comm_rank(half, &rank_in_half);
+    if (rank_in_half == 0)
+        for (double end = MPI_Wtime() + 0.1; MPI_Wtime() < end;)
+            ;
+    MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, half);
+    if (class == MPI_ERR_PROC_ABORTED)
+        printf("rank %d went on with %d\n", rank, sum);
+}
+
 /* Spawns and leaves `times` children, and counts what is left over. */
 static int loop(char *program, int times)
 {
@@ -117,6 +147,8 @@ int main(int argc, char **argv)
             pingpong(inter, 1, 100000);
         }
         MPI_Comm_disconnect(&inter);
+    } else if (strcmp(word, "abort-half") == 0 || strcmp(word, "abort-one") == 0) {
+        abort_some(strcmp(word, "abort-one") == 0);
     } else if (strcmp(word, "no-program") == 0) {
         spawn("/nowhere/no-such-program", "x", 1);
     } else if (strcmp(word, "no-accept") == 0) {

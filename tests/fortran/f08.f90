@@ -100,7 +100,7 @@ program main
   call check(all(c(10:12) == a(1:5:2, 2, 1)) .and. count(c /= -1) == 6, 25)
   call MPI_Type_free(absolute)
   ! More than the section has.
-  call MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN)
+  call MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN)
   call MPI_Send(a(1:5:2, 1, 1), 4, MPI_REAL, MPI_PROC_NULL, 5, MPI_COMM_WORLD, ierr)
   call check(ierr == MPI_ERR_COUNT, 8)
   ! Whole arrays, scalars and constants.

@@ -194,9 +194,10 @@ contains
     call MPI_Request_free(requests(1))
     call MPI_Recv(sent, 2, MPI_INTEGER, prev, 11, MPI_COMM_WORLD, MPI_STATUS_IGNORE)
     call check(all(sent == [cell(1, 1, 1, prev), cell(5, 1, 1, prev)]), 72)
-    call MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN)
+    call MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN)
     call MPI_Irecv(b(2:n:2, 2, 2), 2, ends, prev, 10, MPI_COMM_WORLD, requests(1), ierr)
     call check(ierr == MPI_ERR_COUNT, 73)
+    call MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL)
     call MPI_Type_free(ends)
   end subroutine large_types
 

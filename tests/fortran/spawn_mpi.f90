@@ -23,15 +23,15 @@ program main
   call check(ierr == MPI_SUCCESS .and. all(codes(1:2) == MPI_SUCCESS) .and. codes(3) == -1, 1)
   call MPI_Comm_remote_size(inter, there, ierr)
   call check(there == 2, 2)
-  ! Three arguments with 6, 5 and 12 characters.
-  call heard(60512, 3)
+  ! Three arguments with 6, 4 and 12 characters: blanks at both ends go.
+  call heard(60412, 3)
 
-  call MPI_Comm_spawn(trim(command), MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, inter, MPI_ERRCODES_IGNORE, ierr)
+  call MPI_Comm_spawn('  ' // trim(command), MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, inter, MPI_ERRCODES_IGNORE, ierr)
   call heard(0, 4)
 
   ! A row each.
   both(1, :) = [character(len=12) :: 'one', ' ', ' ']
-  both(2, :) = [character(len=12) :: 'two', 'three', ' ']
+  both(2, :) = [character(len=12) :: ' two', 'three', ' ']
   commands = command
   call MPI_Comm_spawn_multiple(2, commands, both, [1, 2], [MPI_INFO_NULL, MPI_INFO_NULL], 0, MPI_COMM_WORLD, inter, codes, ierr)
   call check(ierr == MPI_SUCCESS .and. all(codes == MPI_SUCCESS), 5)

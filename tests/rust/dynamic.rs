@@ -13,7 +13,8 @@ fn main() -> ompi::Result<()> {
         let half = world.split(Some(i32::from(serves)), 0)?.expect("every rank is in a half");
         let service = format!("rust {}", std::process::id());
         let port = if world.rank() == 0 { Some(Port::open(&world)?) } else { None };
-        let mut text = [0u8; 128];
+        // As long as a port name may be.
+        let mut text = [0u8; 1024];
         if let Some(port) = &port {
             port.publish(&world, &service)?;
             assert_eq!(lookup(&world, &service)?, port.text());

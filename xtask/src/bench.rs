@@ -15,6 +15,7 @@ pub mod instructions;
 mod launch;
 mod launching;
 mod library;
+mod links;
 mod machine;
 mod measure;
 mod merge;
@@ -25,6 +26,7 @@ mod peers;
 mod plot;
 mod print;
 mod product;
+mod programs;
 mod registry;
 mod report;
 pub mod result;
@@ -106,12 +108,16 @@ enum Other {
     Mpi4py(mpi4py::Options),
     /// Run HPC Challenge on this library and on others
     Hpcc(hpcc::Options),
+    /// Build and run programs that people use on this library and on others
+    Programs(programs::Options),
     /// Simulate the schedules of the collective algorithms among 2 to 100,000 ranks, and show their times
     Scale(scale::Options),
     /// What the registry's messages weigh and cost beside string-keyed ones, for 16 to 65,536 processes
     Registry(registry::Options),
     /// Measure jobs on test hosts of this machine: launch beside logins, collectives with coll/han and without
     Hosts(hosts::Options),
+    /// Measure long messages over one, two and three shaped links between two network namespaces
+    Links(links::Options),
     /// Measure jobs that start others, and jobs that meet, beside other libraries
     Spawn(spawn::Options),
     /// Play the launch of large jobs on a model of hosts and their network: times, and bytes at mpirun's host
@@ -141,9 +147,11 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
         Some(Other::Tune(options)) => tune::run(options, progress),
         Some(Other::Mpi4py(options)) => mpi4py::run(options, progress),
         Some(Other::Hpcc(options)) => hpcc::run(options, progress),
+        Some(Other::Programs(options)) => programs::run(options, progress),
         Some(Other::Scale(options)) => scale::run(options, progress),
         Some(Other::Registry(options)) => registry::run(options, progress),
         Some(Other::Hosts(options)) => hosts::run(options, progress),
+        Some(Other::Links(options)) => links::run(options, progress),
         Some(Other::Spawn(options)) => spawn::run(options, progress),
         Some(Other::Launch(options)) => launching::run(options, progress),
         Some(Other::Report { json, docs }) => report(json, docs.as_deref(), progress),

@@ -10,9 +10,10 @@ mod log;
 mod machine;
 mod options;
 mod share;
+pub mod wire;
 
 pub use machine::{QEMU, device, machine};
-pub use options::{BarrierMachine, Options};
+pub use options::{BarrierMachine, Net, Options};
 
 use crate::bare;
 use crate::build;
@@ -21,6 +22,8 @@ use crate::failure::{At, Failure, Result, fail, refuse};
 use crate::progress::Progress;
 use crate::shell;
 use crate::tree::Tree;
+use clap::ValueEnum;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -30,7 +33,11 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
     let tree = Tree::open()?;
     let image = image(&tree, options, progress)?;
     let hosted = (options.hosted > 0).then(|| hosted(&tree, options, progress)).transpose()?;
-    let mut command = command(&tree, options, &image, hosted.as_deref(), progress)?;
+    let mut options = options.clone();
+    // It is there as long as the job.
+    let wire = options.net.map(|_| wire::Wire::open(wire::Faults::default())).transpose()?;
+    options.wire = wire.as_ref().map(|wire| wire.name().to_owned());
+    let mut command = command(&tree, &options, &image, hosted.as_deref(), progress)?;
     let status = command.status().at(format!("run `{}`", shell::line(&command)))?;
     match status.code() {
         Some(0) => Ok(()),
@@ -81,6 +88,11 @@ pub fn command(
     command.arg(own).arg("guest").arg("--image").arg(image);
     command.args(["--memory", &options.memory.to_string(), "--tsc-khz", &tsc_khz().to_string()]);
     command.args(["--smp", &options.smp.to_string(), "--ranks", &options.n.to_string()]);
+    if let (Some(net), Some(wire)) = (options.net, &options.wire) {
+        joined_by_wire(options)?;
+        let card = net.to_possible_value().map_or(String::new(), |card| card.get_name().to_owned());
+        command.args(["--net", &card, "--wire", wire, "--secret", &secret()?]);
+    }
     if let Some(log) = options.log {
         bare::log::check(image, log)?;
         command.arg("--log");
@@ -94,6 +106,23 @@ pub fn command(
         command.args([":", "-n", &options.hosted.to_string()]).arg(program).args(&options.arguments);
     }
     Ok(command)
+}
+
+/// Refuses what needs memory that machines share.
+fn joined_by_wire(options: &Options) -> Result<()> {
+    match (options.smp, options.hosted) {
+        (1, 0) => Ok(()),
+        (1, _) => Err(refuse("--net --hosted: ordinary processes have no such network; leave one of both out")),
+        _ => Err(refuse("--net --smp: a card is one rank's; leave one of both out")),
+    }
+}
+
+/// 64 hexadecimal digits that nobody guesses.
+fn secret() -> Result<String> {
+    let mut bytes = [0; 32];
+    let mut source = std::fs::File::open("/dev/urandom").at("open /dev/urandom")?;
+    source.read_exact(&mut bytes).at("read /dev/urandom")?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// The image that was named, or that is made of the program that was named.

@@ -15,6 +15,7 @@ mod names;
 mod product;
 mod provenance;
 pub mod resolve;
+mod sizes;
 pub mod tools;
 
 use crate::bare;
@@ -81,6 +82,9 @@ pub struct Options {
     /// Install the product unchecked
     #[arg(long)]
     pub no_check: bool,
+    /// Print the bytes of the shared library by crate, and its largest functions
+    #[arg(long, conflicts_with = "target")]
+    pub sizes: bool,
 }
 
 /// What a build left.
@@ -115,6 +119,9 @@ pub fn build_into(options: &Options, place: fn(&Tree) -> PathBuf, progress: &Pro
     let out = options.out.clone().unwrap_or_else(|| place(&tree));
     let work = Work { tree: &tree, choice: &choice, options, progress };
     work.build(&out)?;
+    if options.sizes {
+        sizes::show(&out)?;
+    }
     Ok(Built { tree, choice, dist: out })
 }
 
@@ -216,5 +223,6 @@ Examples:
   cargo xtask build                                                       the default library, in dist
   cargo xtask build --components minimal --out /tmp/mpi                   the least that runs on one node, elsewhere
   cargo xtask build --components default,./my/btl-foo --exclude btl/tcp   with a component of your own and without TCP
+  cargo xtask build --components minimal --sizes                          the same in dist, and where its bytes are
   cargo xtask build --direct pml/ob1,btl/sm                               calls these two components without their tables
   cargo xtask build --target x86_64-unknown-none --app examples/ring.rs   an image that boots without an operating system";

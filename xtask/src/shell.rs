@@ -1,7 +1,10 @@
 //! Runs other programs: they are quiet unless they fail, and each has a deadline.
 
 use crate::failure::{At, Result, fail};
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::process::{Pid, PidfdFlags};
 use std::io::Read;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::{self, JoinHandle};
@@ -55,12 +58,14 @@ pub fn outcome(command: &mut Command, limit: Duration) -> Result<Outcome> {
 /// Waits for a child, at most this long; ends it afterwards.
 pub fn wait(child: &mut Child, limit: Duration) -> Option<ExitStatus> {
     let end = Instant::now() + limit;
+    // Tells of the end at once, so that it can be timed. Systems before Linux 5.3 have none.
+    let told = rustix::process::pidfd_open(Pid::from_child(child), PidfdFlags::empty()).ok();
     // Short naps first: most programs here run for milliseconds.
     let mut nap = Duration::from_millis(1);
     loop {
         match child.try_wait() {
             Ok(Some(status)) => return Some(status),
-            Ok(None) if Instant::now() < end => thread::sleep(nap),
+            Ok(None) if Instant::now() < end => nap_until(told.as_ref(), nap),
             _ => break,
         }
         nap = (nap * 2).min(Duration::from_millis(50));
@@ -68,6 +73,14 @@ pub fn wait(child: &mut Child, limit: Duration) -> Option<ExitStatus> {
     let _ = child.kill();
     let _ = child.wait();
     None
+}
+
+/// Naps, not longer than until the end of a child if that is told.
+fn nap_until(told: Option<&OwnedFd>, nap: Duration) {
+    let Some(told) = told else { return thread::sleep(nap) };
+    let timeout = Timespec { tv_sec: 0, tv_nsec: i64::from(nap.subsec_nanos()) };
+    // Interrupted or not, whoever naps looks again.
+    let _ = rustix::event::poll(&mut [PollFd::new(told, PollFlags::IN)], Some(&timeout));
 }
 
 /// The command as one would type it, without its environment.
@@ -130,3 +143,24 @@ fn text(reader: JoinHandle<Vec<u8>>) -> String {
 /// For compilers: on a slow machine under load they may take this long, but not longer.
 const LONG: Duration = Duration::from_secs(3600);
 const LINE_LIMIT: usize = 600;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Naps that get longer would see it 40 ms later.
+    #[test]
+    fn the_end_of_a_child_is_seen_at_once() {
+        let took = |_| {
+            let begin = Instant::now();
+            assert!(outcome(Command::new("sleep").arg("0.17"), Duration::from_secs(20)).unwrap().status.success());
+            begin.elapsed()
+        };
+        assert!((0..10).map(took).min().unwrap() < Duration::from_millis(205));
+    }
+
+    #[test]
+    fn a_child_that_does_not_end_is_ended() {
+        assert!(outcome(Command::new("sleep").arg("1000"), Duration::from_millis(100)).is_err());
+    }
+}

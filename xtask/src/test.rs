@@ -19,9 +19,11 @@ mod files;
 mod fortran;
 mod fpga;
 mod header;
+mod heap;
 pub mod hpcc;
 mod images;
 mod instructions;
+mod integrity;
 mod jobs;
 mod loom;
 mod memcheck;
@@ -32,6 +34,7 @@ mod netpipe;
 mod new;
 mod nodes;
 mod one_sided;
+pub mod packages;
 mod peers;
 mod probe;
 mod programs;
@@ -132,8 +135,10 @@ const TIERS: &[Tier] = &[
     Tier { name: "sockets", budget_minutes: 0.5, run: sockets::tier, ci_only: false },
     Tier { name: "unexpected", budget_minutes: 1.5, run: unexpected::tier, ci_only: false },
     Tier { name: "dynamic", budget_minutes: 1.0, run: dynamic::tier, ci_only: false },
-    Tier { name: "seeing", budget_minutes: 0.5, run: seeing::tier, ci_only: false },
+    Tier { name: "seeing", budget_minutes: 1.0, run: seeing::tier, ci_only: false },
     Tier { name: "copies", budget_minutes: 1.5, run: copies::tier, ci_only: false },
+    Tier { name: "heap", budget_minutes: 5.5, run: heap::tier, ci_only: false },
+    Tier { name: "integrity", budget_minutes: 5.0, run: integrity::tier, ci_only: false },
     Tier { name: "files", budget_minutes: 0.7, run: files::tier, ci_only: false },
     Tier { name: "bad_input", budget_minutes: 2.0, run: bad_input::tier, ci_only: false },
     Tier { name: "fuzz", budget_minutes: 1.5, run: bad_input::fuzz, ci_only: false },
@@ -144,7 +149,7 @@ const TIERS: &[Tier] = &[
     Tier { name: "loom", budget_minutes: 2.0, run: loom::tier, ci_only: false },
     Tier { name: "sanitizers", budget_minutes: 10.0, run: sanitizers::tier, ci_only: false },
     Tier { name: "walk", budget_minutes: 0.5, run: walk::tier, ci_only: false },
-    Tier { name: "nodes", budget_minutes: 1.5, run: nodes::tier, ci_only: false },
+    Tier { name: "nodes", budget_minutes: 2.0, run: nodes::tier, ci_only: false },
     Tier { name: "cluster", budget_minutes: 3.5, run: cluster::tier, ci_only: false },
     Tier { name: "instructions", budget_minutes: 0.5, run: instructions::tier, ci_only: false },
     Tier { name: "bench", budget_minutes: 0.5, run: benchmarks::tier, ci_only: false },
@@ -161,5 +166,6 @@ const TIERS: &[Tier] = &[
     Tier { name: "hdf5", budget_minutes: 0.0, run: file_libraries::hdf5, ci_only: false },
     Tier { name: "netcdf", budget_minutes: 0.0, run: file_libraries::netcdf, ci_only: false },
     Tier { name: "p4est", budget_minutes: 0.0, run: file_libraries::p4est, ci_only: false },
+    Tier { name: "packages", budget_minutes: 0.0, run: packages::tier, ci_only: false },
     Tier { name: "hpcc", budget_minutes: 0.0, run: hpcc::tier, ci_only: false },
 ];

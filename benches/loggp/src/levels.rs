@@ -28,7 +28,7 @@ struct Simulated<'a> {
 impl Levels for Simulated<'_> {
     fn node(&self, call: Call<'_>, on: &mut dyn Executor) -> Result<()> {
         let (node, _) = self.layout.place(self.rank);
-        flat(call, &self.layout.members()[node], on)
+        flat(call, &self.layout.ranks(node), on)
     }
 
     fn leaders(&self, call: Call<'_>, on: &mut dyn Executor) -> Result<()> {

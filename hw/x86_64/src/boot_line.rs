@@ -19,6 +19,7 @@ pub const KEYS: &[(&str, Written, &str)] = &[
     ("local_size", Written::Number, "ranks that share memory (default: size)"),
     ("smp", Written::Number, "ranks on this machine, one per core (default: 1)"),
     ("job", Written::Hexadecimal, "the job's number, hexadecimal; it is in the shared memory, too"),
+    ("secret", Written::Text, "64 hexadecimal digits, by which machines that share no memory know each other"),
     ("universe", Written::Number, "ranks that the job could have (default: size)"),
     ("app", Written::Number, "which of the job's programs this is, counted from 0"),
     ("hostname", Written::Text, "the machine's name"),

@@ -15,6 +15,7 @@ extern crate alloc;
 pub mod apic;
 pub mod boot_line;
 pub mod console;
+pub mod dma;
 pub mod exit;
 pub mod interrupts;
 pub mod ivshmem;

@@ -4,10 +4,11 @@
 use crate::memory::{Frames, HEAP, LARGE_PAGE, PAGE, Range, STACK_BYTES, STACK_END, WINDOW};
 use core::arch::x86_64::__cpuid;
 use heapless::Vec;
+use x86_64::registers::control::Cr3;
 use x86_64::structures::paging::mapper::MapToError;
 use x86_64::structures::paging::{
     FrameAllocator, Mapper, OffsetPageTable, Page, PageSize, PageTable, PageTableFlags as Flags, PhysFrame, Size1GiB,
-    Size2MiB, Size4KiB,
+    Size2MiB, Size4KiB, Translate,
 };
 use x86_64::{PhysAddr, VirtAddr};
 
@@ -92,6 +93,16 @@ pub unsafe fn build(image: &Image, chunk: Range, copies: bool) -> Result<Space, 
 /// A physical address as this code sees it.
 pub fn in_window(physical: u64) -> *mut u8 {
     (WINDOW + physical) as *mut u8
+}
+
+/// The physical address of a byte that this rank's tables map; `None` if they do not.
+pub fn physical(address: *const u8) -> Option<u64> {
+    let root = in_window(Cr3::read().0.start_address().as_u64()).cast::<PageTable>();
+    // SAFETY: the tables in force, seen through the window; nobody changes them while a rank runs.
+    let root = unsafe { &mut *root };
+    // SAFETY: every table below it lies in the window.
+    let tables = unsafe { OffsetPageTable::new(root, VirtAddr::new(WINDOW)) };
+    tables.translate_addr(VirtAddr::try_new(address.addr() as u64).ok()?).map(PhysAddr::as_u64)
 }
 
 /// How much of physical memory the window shows.

@@ -43,9 +43,29 @@ impl Device {
         unsafe { Port::new(DATA).write(value) }
     }
 
+    /// The function 0 at a place.
+    pub fn at(bus: u8, slot: u8) -> Device {
+        Device { bus, slot: slot & 31 }
+    }
+
+    /// Bus and slot.
+    pub fn place(self) -> (u8, u8) {
+        (self.bus, self.slot)
+    }
+
     /// Lets it answer to accesses of its memory.
     pub fn enable_memory(self) {
-        self.write(COMMAND, self.read(COMMAND) | 2);
+        self.command(MEMORY_SPACE);
+    }
+
+    /// Lets it answer to accesses of its memory and read and write the machine's, and never interrupt.
+    pub fn enable_bus_master(self) {
+        self.command(MEMORY_SPACE | BUS_MASTER | INTERRUPT_DISABLE);
+    }
+
+    /// Sets bits of the command. The status beside it is written as 0, which changes nothing of it (6.2.3).
+    fn command(self, bits: u32) {
+        self.write(COMMAND, self.read(COMMAND) & 0xffff | bits);
     }
 
     /// Address and length of a memory region; `None` if it has none.
@@ -109,6 +129,9 @@ const ADDRESS: u16 = 0xcf8;
 const DATA: u16 = 0xcfc;
 const IDENTITY: u8 = offset_of!(Configuration, vendor) as u8;
 const COMMAND: u8 = offset_of!(Configuration, command) as u8;
+const MEMORY_SPACE: u32 = 1 << 1;
+const BUS_MASTER: u32 = 1 << 2;
+const INTERRUPT_DISABLE: u32 = 1 << 10;
 
 #[cfg(test)]
 mod tests {

@@ -284,6 +284,11 @@ module mpi
   integer, parameter :: MPI_WIN_SIZE = 603
   integer, parameter :: MPI_WIN_CREATE_FLAVOR = 604
   integer, parameter :: MPI_WIN_MODEL = 605
+  integer, parameter :: MPI_LB = -2
+  integer, parameter :: MPI_UB = -3
+  integer, parameter :: MPI_COMBINER_HVECTOR_INTEGER = -105
+  integer, parameter :: MPI_COMBINER_HINDEXED_INTEGER = -107
+  integer, parameter :: MPI_COMBINER_STRUCT_INTEGER = -110
 
   integer :: MPI_BOTTOM, MPI_IN_PLACE, MPI_BUFFER_AUTOMATIC
   integer :: MPI_STATUS_IGNORE(8), MPI_STATUSES_IGNORE(8,1)

@@ -4,9 +4,10 @@
 
 pub use crate::copied::Copied;
 pub use crate::memory::{List, Terminated};
-pub use crate::peers::{destinations, peers, sources};
+pub use crate::peers::{destinations, members, peers, sources};
 pub use crate::pending::Use;
-pub use crate::refusal::refuse_section;
+pub(crate) use crate::reach;
+pub use crate::refusal::{On, Refusal};
 pub use crate::requests::{Request, Requests, look, look_at, ready_list};
 pub use crate::section::{Section, TextSection};
 
@@ -150,6 +151,11 @@ impl Handles {
     /// Of the program's array.
     pub fn of(array: *mut Int) -> Handles {
         Handles(array)
+    }
+
+    /// The INTEGER of one of them.
+    pub fn at(self, at: usize) -> Int {
+        Out(self.0.wrapping_add(at)).get()
     }
 
     /// As C has them; nothing where there is no memory for them.
@@ -296,12 +302,9 @@ impl Text {
         Terminated::new(&bytes[..end])
     }
 
-    /// Without the blanks at both ends, for C: keys and values of info objects, MPI 5.0 §10.
+    /// Without the blanks at both ends, for C: keys and values of info objects, and commands. MPI 5.0 §10, §11.8.
     pub fn stripped(self, length: usize) -> Option<Terminated> {
-        let bytes = self.bytes(length);
-        let end = bytes.iter().rposition(|byte| *byte != b' ').map_or(0, |at| at + 1);
-        let start = bytes.iter().position(|byte| *byte != b' ').unwrap_or(0);
-        Terminated::new(&bytes[start.min(end)..end])
+        Terminated::new(stripped(self.bytes(length)))
     }
 
     /// Writes C's text with blanks behind it, unless the call failed.
@@ -324,6 +327,13 @@ impl Text {
         // SAFETY: a text of this length, by the interface; nobody writes it while the procedure runs.
         unsafe { core::slice::from_raw_parts(self.0, length) }
     }
+}
+
+/// Without the blanks at both ends.
+pub fn stripped(text: &[u8]) -> &[u8] {
+    let end = text.iter().rposition(|byte| *byte != b' ').map_or(0, |at| at + 1);
+    let start = text.iter().position(|byte| *byte != b' ').unwrap_or(0);
+    &text[start.min(end)..end]
 }
 
 /// Whether and where an index was found: Fortran counts from one, and MPI_UNDEFINED stays.

@@ -1,6 +1,7 @@
 //! Which routine a Fortran program has called, for the messages of libmpi_abi about wrong calls. A call that is right pays nothing
 //! for it: only when a message is written the stack is walked, by the compilers' own library, if the program has it.
 
+use crate::refusal::told;
 use crate::routine::Routine;
 use core::arch::asm;
 use core::ffi::{c_int, c_void};
@@ -22,9 +23,17 @@ macro_rules! weak {
     }};
 }
 
-/// A text of this library; empty: there is none.
+/// What libmpi_abi gets; empty texts: there is none.
 #[repr(C)]
-pub struct Binding {
+pub struct Call {
+    routine: Text,
+    argument: Text,
+    reason: Text,
+}
+
+/// A text of this library.
+#[repr(C)]
+struct Text {
     at: *const u8,
     length: usize,
 }
@@ -35,20 +44,29 @@ struct Search {
 }
 
 /// How the standard writes the routine of this library that called `function` of C, the innermost one on the stack. Nothing if it is
-/// the routine of another function, or none: then C called.
+/// the routine of another function, or none: then C called. A routine that calls an error handler itself has argument and reason, too.
 ///
 /// # Safety
-/// The name has as many bytes.
+/// The name has as many bytes, and `call` is the place of a `Call`.
 // SAFETY: of the name nothing but libmpi_abi knows, which asks whether it is there.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn ompi_fortran_routine(function: *const u8, length: usize) -> Binding {
+unsafe extern "C" fn ompi_fortran_call(function: *const u8, length: usize, call: *mut Call) {
     // SAFETY: the caller's promise.
     let function = unsafe { core::slice::from_raw_parts(function, length) };
-    let binding = match innermost() {
-        Some(routine) if routine.is_of(function) => routine.binding,
-        _ => "",
+    let refused = if function.ends_with(b"_call_errhandler") { told() } else { None };
+    let (routine, (argument, reason)) = match (innermost(), refused) {
+        (Some(routine), _) if routine.is_of(function) => (routine.binding, ("", "")),
+        (Some(routine), Some(refused)) => (routine.binding, refused),
+        (_, refused) => ("", refused.unwrap_or(("", ""))),
     };
-    Binding { at: binding.as_ptr(), length: binding.len() }
+    // SAFETY: the caller's promise.
+    unsafe { call.write(Call { routine: routine.into(), argument: argument.into(), reason: reason.into() }) };
+}
+
+impl From<&'static str> for Text {
+    fn from(text: &'static str) -> Text {
+        Text { at: text.as_ptr(), length: text.len() }
+    }
 }
 
 fn innermost() -> Option<&'static Routine> {
@@ -89,7 +107,8 @@ unsafe extern "C" fn step(context: *mut c_void, search: *mut c_void) -> c_int {
 
 fn all() -> impl Iterator<Item = &'static Routine> {
     let by_hand = [crate::detach::ROUTINES, crate::spawn::ROUTINES, crate::startup::ROUTINES, crate::texts::ROUTINES];
-    let by_hand = by_hand.into_iter().chain([crate::attributes::ROUTINES, crate::callbacks::ROUTINES]);
+    let by_hand =
+        by_hand.into_iter().chain([crate::attributes::ROUTINES, crate::callbacks::ROUTINES, crate::removed::ROUTINES]);
     by_hand.chain(crate::generated::ROUTINES.iter().copied()).flatten()
 }
 

@@ -3,11 +3,10 @@
 use crate::arguments::{In, Int, SUCCESS};
 use crate::dimension::Dimension;
 use crate::kept::{Known, Lent, Shape};
-use crate::refusal::raise;
+use crate::reach::Extents;
+use crate::refusal::Refusal;
 
 unsafe extern "C" {
-    safe fn PMPI_Type_get_extent_c(datatype: usize, lb: *mut i64, extent: *mut i64) -> Int;
-    safe fn PMPI_Type_get_true_extent_c(datatype: usize, lb: *mut i64, extent: *mut i64) -> Int;
     safe fn PMPI_Type_contiguous_c(count: i64, oldtype: usize, newtype: *mut usize) -> Int;
     safe fn PMPI_Type_create_hvector_c(
         count: i64,
@@ -27,8 +26,6 @@ unsafe extern "C" {
     safe fn PMPI_Type_free(datatype: *mut usize) -> Int;
 }
 
-const ERR_COUNT: Int = 2;
-const ERR_TYPE: Int = 3;
 const PIECES: usize = 17;
 
 /// What the call takes from a section: one element of a datatype of ours, or what the program passed where there are no gaps.
@@ -94,11 +91,11 @@ impl Drop for Made {
     }
 }
 
-fn made(call: impl FnOnce(*mut usize) -> Int) -> Result<Made, Int> {
+fn made(call: impl FnOnce(*mut usize) -> Int) -> Result<Made, Refusal> {
     let mut datatype = 0;
     match call(&raw mut datatype) {
         SUCCESS => Ok(Made(datatype)),
-        code => Err(code),
+        code => Err(Refusal::Raised(code)),
     }
 }
 
@@ -109,7 +106,7 @@ pub fn of<T: One>(
     element_bytes: i64,
     (count_passed, datatype_passed): (In<T>, In<Int>),
     short: i64,
-) -> Result<Option<Layout<T>>, Int> {
+) -> Result<Option<Layout<T>>, Refusal> {
     let (count, datatype): (i64, usize) = (count_passed.get().into(), datatype_passed.handle());
     let shape = Shape::of(dimensions, element_bytes, count, datatype);
     let short = match shape.as_ref().map(Shape::look_up) {
@@ -118,18 +115,15 @@ pub fn of<T: One>(
         Some(Known::Shape) => 0,
         Some(Known::Nothing) | None => short,
     };
-    let (mut lb, mut extent) = (0, 0);
-    match PMPI_Type_get_extent_c(datatype, &raw mut lb, &raw mut extent) {
-        SUCCESS => {}
-        code => return Err(code),
-    }
-    if count < 0 {
-        return Err(raise(ERR_COUNT));
-    }
+    // C refuses them, or does not look at them.
+    let Some(of_type) = Extents::of(datatype).filter(|_| count >= 0) else {
+        return Ok(Some(Layout::as_it_is(count_passed, datatype_passed)));
+    };
+    let extent = of_type.extent;
     let extents = dimensions.iter().map(|dimension| dimension.extent.max(0) as i64);
     let bytes = extents.fold(element_bytes, i64::saturating_mul);
     if bytes <= short || extent <= 0 || element_bytes % extent != 0 || count % (element_bytes / extent) != 0 {
-        fits(bytes, (lb, extent), (count, datatype))?;
+        of_type.items(0, count).within(bytes)?;
         return Ok(None);
     }
     let per_element = element_bytes / extent;
@@ -138,7 +132,7 @@ pub fn of<T: One>(
     let mut handle = whole.0;
     match PMPI_Type_commit(&raw mut handle) {
         SUCCESS => {}
-        code => return Err(code),
+        code => return Err(Refusal::Raised(code)),
     }
     core::mem::forget(whole);
     if let Some(lent) = shape.and_then(|shape| shape.keep(handle)) {
@@ -147,42 +141,25 @@ pub fn of<T: One>(
     Ok(Some(Layout { made: Some(handle as Int), lent: None, count: count_passed, datatype: datatype_passed }))
 }
 
-/// A copy of the section must have what `count` of `datatype` reach.
-fn fits(bytes: i64, (lb, extent): (i64, i64), (count, datatype): (i64, usize)) -> Result<(), Int> {
-    let (mut true_lb, mut true_extent) = (0, 0);
-    match PMPI_Type_get_true_extent_c(datatype, &raw mut true_lb, &raw mut true_extent) {
-        SUCCESS => {}
-        code => return Err(code),
-    }
-    if count == 0 {
-        return Ok(());
-    }
-    if extent < 0 || lb < 0 || true_lb < 0 {
-        return Err(raise(ERR_TYPE));
-    }
-    let reached = (count - 1).saturating_mul(extent).saturating_add(true_lb).saturating_add(true_extent);
-    if reached > bytes { Err(raise(ERR_COUNT)) } else { Ok(()) }
-}
-
 /// So many elements: whole slabs of the last dimension, then whole slabs of the one before in the next slab, and so on.
-fn pieces(dimensions: &[Dimension], element: Made, mut elements: i64) -> Result<Made, Int> {
+fn pieces(dimensions: &[Dimension], element: Made, mut elements: i64) -> Result<Made, Refusal> {
     let mut slabs: [Option<Made>; PIECES] = [const { None }; PIECES];
     let mut sizes = [1i64; PIECES];
     slabs[0] = Some(element);
     for (at, dimension) in dimensions.iter().enumerate() {
         let extent = dimension.extent as i64;
         sizes[at + 1] = sizes[at].saturating_mul(extent.max(1));
-        let Some(inner) = &slabs[at] else { return Err(raise(ERR_COUNT)) };
+        let Some(inner) = &slabs[at] else { return Err(Refusal::TooShort) };
         let inner = inner.0;
         slabs[at + 1] =
             Some(made(|new| PMPI_Type_create_hvector_c(extent.max(0), 1, dimension.stride as i64, inner, new))?);
     }
     let rank = dimensions.len();
     if elements > sizes[rank] {
-        return Err(raise(ERR_COUNT));
+        return Err(Refusal::TooShort);
     }
     if elements == sizes[rank] {
-        return slabs[rank].take().ok_or(ERR_COUNT);
+        return slabs[rank].take().ok_or(Refusal::TooShort);
     }
     let (mut displacement, mut used) = (0, 0);
     let (mut displacements, mut types) = ([0i64; PIECES], [0usize; PIECES]);
@@ -190,7 +167,7 @@ fn pieces(dimensions: &[Dimension], element: Made, mut elements: i64) -> Result<
     for (at, dimension) in dimensions.iter().enumerate().rev() {
         let (whole, stride) = (elements / sizes[at], dimension.stride as i64);
         elements %= sizes[at];
-        let Some(inner) = &slabs[at] else { return Err(raise(ERR_COUNT)) };
+        let Some(inner) = &slabs[at] else { return Err(Refusal::TooShort) };
         let part = made(|new| PMPI_Type_create_hvector_c(whole, 1, stride, inner.0, new))?;
         (displacements[used], types[used]) = (displacement, part.0);
         parts[used] = Some(part);

@@ -31,7 +31,9 @@ mod layout;
 mod memory;
 mod peers;
 mod pending;
+mod reach;
 mod refusal;
+mod removed;
 mod requests;
 mod routine;
 #[cfg(feature = "runtime")]

@@ -17,8 +17,10 @@ impl Routine {
         Routine { at, binding }
     }
 
-    /// Whether it is that of this function of C.
+    /// Whether it is that of this function of C. Fortran calls the large twin by the same name.
     pub fn is_of(&self, function: &[u8]) -> bool {
-        self.binding.split('(').next().is_some_and(|name| name.as_bytes().eq_ignore_ascii_case(function))
+        let name = self.binding.split('(').next().unwrap_or("").as_bytes();
+        name.eq_ignore_ascii_case(function)
+            || function.strip_suffix(b"_c").is_some_and(|function| name.eq_ignore_ascii_case(function))
     }
 }

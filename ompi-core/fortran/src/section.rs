@@ -3,6 +3,8 @@
 use crate::arguments::{Buffer, In, Int, Text};
 use crate::dimension::Dimension;
 use crate::layout::{self, Layout, One};
+use crate::peers::{self, Root};
+use crate::refusal::Refusal;
 
 /// The head of CFI_cdesc_t, which gfortran and LLVM flang share.
 #[repr(C)]
@@ -64,22 +66,46 @@ impl Section {
         true
     }
 
-    /// The first `count` times `datatype` of the section as one datatype; nothing where only a copy will do. An error code otherwise.
-    pub fn layout<T: One>(self, count: In<T>, datatype: In<Int>) -> Result<Option<Layout<T>>, Int> {
+    /// The first `count` times `datatype` of the section as one datatype; nothing where only a copy will do.
+    pub fn layout<T: One>(self, count: In<T>, datatype: In<Int>) -> Result<Option<Layout<T>>, Refusal> {
         self.layout_above(count, datatype, 0)
     }
 
     /// The same, but nothing where a copy takes less time, too.
-    pub fn layout_or_copy<T: One>(self, count: In<T>, datatype: In<Int>) -> Result<Option<Layout<T>>, Int> {
+    pub fn layout_or_copy<T: One>(self, count: In<T>, datatype: In<Int>) -> Result<Option<Layout<T>>, Refusal> {
         self.layout_above(count, datatype, SHORT)
     }
 
-    fn layout_above<T: One>(self, count: In<T>, datatype: In<Int>, short: i64) -> Result<Option<Layout<T>>, Int> {
+    fn layout_above<T: One>(self, count: In<T>, datatype: In<Int>, short: i64) -> Result<Option<Layout<T>>, Refusal> {
         // Another buffer of the call has the gaps. This one may be a constant, or the first element of a long array.
         if self.is_contiguous() {
             return Ok(Some(Layout::as_it_is(count, datatype)));
         }
         layout::of(self.dimensions(), self.element_bytes() as i64, (count, datatype), short)
+    }
+
+    /// The section where this process is the root, for which alone it is significant; nothing is looked at elsewhere.
+    pub fn at_root(self, root: In<Int>, comm: In<Int>) -> Section {
+        self.significant(peers::root(root, comm) == Root::Here)
+    }
+
+    /// The section, unless this process is in the root's group of an intercommunicator.
+    pub fn at_leaf(self, root: In<Int>, comm: In<Int>) -> Section {
+        self.significant(peers::root(root, comm) == Root::Elsewhere || !peers::is_inter(comm))
+    }
+
+    /// The section, unless this process is in the root's group of an intercommunicator, and not the root.
+    pub fn unless_bystander(self, root: In<Int>, comm: In<Int>) -> Section {
+        self.significant(peers::root(root, comm) != Root::Bystander)
+    }
+
+    /// The section, unless the operation is MPI_NO_OP, which takes nothing from the origin.
+    pub fn unless_no_op(self, op: In<Int>) -> Section {
+        self.significant(op.handle() != NO_OP)
+    }
+
+    fn significant(self, is: bool) -> Section {
+        if is { self } else { Section(&raw const NOTHING) }
     }
 
     /// Outermost last; a descriptor lives as long as the call.
@@ -93,6 +119,18 @@ impl Section {
         unsafe { core::slice::from_raw_parts(first, rank) }
     }
 }
+
+const NO_OP: usize = 0x3d;
+
+/// A scalar nowhere, which C does not look at.
+static NOTHING: Descriptor = Descriptor {
+    base: 0,
+    element_bytes: 0,
+    version: 1,
+    rank: 0,
+    compilers_own: [0; 3],
+    dimensions: [Dimension::NONE; 15],
+};
 
 /// To make a datatype takes a microsecond; the one of a section that comes again is kept.
 const SHORT: i64 = 4096;

@@ -1,6 +1,6 @@
-//! Commands and their arguments: arrays of texts of one length, the last one blank. MPI 5.0 §11.8.
+//! Commands and their arguments: arrays of texts of one length, the last one blank, that lose the blanks at both ends. MPI 5.0 §11.8.
 
-use crate::arguments::{Handle, Handles, Ierror, Ignorable, In, Int, List, NO_MEM, Text};
+use crate::arguments::{Handle, Handles, Ierror, Ignorable, In, Int, List, NO_MEM, Text, stripped};
 use crate::memory::Memory;
 
 unsafe extern "C" {
@@ -40,8 +40,8 @@ impl Words {
         let texts = Memory::new(count.checked_mul(room)?)?;
         let mut pointers = List::new(count + 1)?;
         for number in 0..count {
-            let bytes = word(number);
-            let end = bytes.iter().rposition(|byte| *byte != b' ').map_or(0, |at| at + 1);
+            let bytes = stripped(word(number));
+            let end = bytes.len();
             let place = texts.start().cast::<u8>().wrapping_add(number * room);
             // SAFETY: each word has `room` bytes there.
             unsafe { core::ptr::copy_nonoverlapping(bytes.as_ptr(), place, end) };
@@ -80,7 +80,7 @@ extern "C" fn pmpi_comm_spawn_(
     command_len: usize,
     argv_len: usize,
 ) {
-    let Some(command_c) = command.trimmed(command_len) else { return ierror.set(NO_MEM) };
+    let Some(command_c) = command.stripped(command_len) else { return ierror.set(NO_MEM) };
     let mut words = None;
     if !is_constant(argv) {
         words = Words::until_blank(argv_len, |at| element(argv, argv_len, at));
@@ -160,8 +160,8 @@ fn argument_lists(table: Text, length: usize, programs: usize) -> Option<(List, 
     for program in 0..programs {
         lists.slice()[program] = next as usize;
         for at in 0..words(program) {
-            let bytes = cell(program, at);
-            let end = bytes.iter().rposition(|byte| *byte != b' ').map_or(0, |at| at + 1);
+            let bytes = stripped(cell(program, at));
+            let end = bytes.len();
             // SAFETY: there is room for `total` texts of this length and their NULs.
             unsafe { core::ptr::copy_nonoverlapping(bytes.as_ptr(), place, end) };
             // SAFETY: as before.

@@ -3,6 +3,7 @@
 use super::kinds::{
     Comm, CommHandle, CommPlace, Group, Hints, NamedComm, Out, OutPtr, Rank, Raw, Tag, Text, give_text,
 };
+use super::tell::tell_if_heard;
 use crate::comm::{self, Communicator, Hints as HintsInUse};
 use crate::error::{Class, Fault, Result};
 use crate::group::{self, Comparison};
@@ -103,7 +104,11 @@ rows! {
                 let why = "MPI_COMM_WORLD and MPI_COMM_SELF cannot be freed";
                 return Err(Fault::new(Class::Comm).argument("comm").because(why));
             }
-            handle => comm::free(handle)?,
+            handle => {
+                // What happened on it is told while it is there.
+                tell_if_heard();
+                comm::free(handle)?;
+            }
         }
         comm.set(comm::NULL);
         Ok(())

@@ -1,6 +1,7 @@
 //! Starting processes and connecting to others. MPI 5.0 §11.8 to §11.10.
 
 use super::kinds::{Array, Comm, CommPlace, Hints, Out, Rank, Raw, Text, array, give_text, intra, root};
+use super::tell::tell_if_heard;
 use crate::comm::{self, Communicator};
 use crate::dynamic::{self, Program};
 use crate::error::{Class, Fault, Result};
@@ -122,7 +123,10 @@ rows! {
                 let why = "MPI_COMM_WORLD and MPI_COMM_SELF cannot be disconnected";
                 return Err(Fault::new(Class::Comm).argument("comm").because(why));
             }
-            handle => comm::disconnect(handle)?,
+            handle => {
+                tell_if_heard();
+                comm::disconnect(handle)?;
+            }
         }
         comm.set(comm::NULL);
         Ok(())

@@ -1,6 +1,7 @@
 //! Environment: starting, ending, versions, time. MPI 5.0 §9 and §11.2.
 
 use super::kinds::{Aint, Buffer, CommIfActive, Hints, Out, OutPtr, Raw, give_text};
+use super::tell::tell_if_heard;
 use crate::error::{Class, Fault};
 use crate::init::{self, ThreadLevel};
 use crate::{hardware, user_memory};
@@ -31,6 +32,7 @@ rows! {
 
     /// Ends MPI. MPI 5.0 §11.2.2.
     fn Finalize() [] => {
+        tell_if_heard();
         init::finalize()
     }
 

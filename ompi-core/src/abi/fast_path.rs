@@ -12,14 +12,23 @@ use super::tell::tell_pending;
 use crate::comm::{self, Communicator};
 use crate::datatype;
 use crate::framework::pml::{self, EntryPoints, FastPath, Taken};
+use crate::init;
 use crate::request;
 use crate::status::{ANY_SOURCE, ANY_TAG, Status};
+use crate::tool::event::pending;
 use core::ffi::{c_int, c_void};
 use core::hint::cold_path;
-use opal_core::sync::{AtomicBool, Ordering};
+use opal_core::sync::Mutex;
 
-// Rises only: a tool that counts again finds it so.
-static COUNTED: AtomicBool = AtomicBool::new(false);
+// Held while one is chosen, so that the last choice is made of what holds then.
+static STATE: Mutex<State> = Mutex::new(State { is_open: false, is_counted: false });
+
+struct State {
+    // MPI is active.
+    is_open: bool,
+    // Rises only: a tool that counts again finds it so.
+    is_counted: bool,
+}
 
 impl EntryPoints {
     /// The complete functions.
@@ -44,24 +53,58 @@ impl EntryPoints {
 
 /// MPI is active, and the PML runs: its fast path is open from now on.
 pub fn open() {
-    let pml = pml::selected();
-    let fast = match COUNTED.load(Ordering::SeqCst) {
-        _ if pml::is_observed() => Some(EntryPoints::TELLING),
-        true => pml.counting_fast_path(),
-        false => pml.fast_path(),
-    };
-    fast.unwrap_or(EntryPoints::COMPLETE).set();
+    let mut state = STATE.lock();
+    state.is_open = true;
+    state.choose();
 }
 
 /// Messages are counted from now on, also on the fast path if the PML can.
 pub fn count() {
-    COUNTED.store(true, Ordering::SeqCst);
-    open();
+    let mut state = STATE.lock();
+    state.is_counted = true;
+    state.choose();
+}
+
+/// What tools want to hear has changed, or something waits to be told, or nothing any more.
+#[cold]
+pub fn choose() {
+    STATE.lock().choose();
 }
 
 /// MPI is active no more.
 pub fn close() {
+    let mut state = STATE.lock();
+    state.is_open = false;
     EntryPoints::COMPLETE.set();
+}
+
+/// The same in a child that was forked: a thread that the child does not have may hold the lock for ever.
+pub fn close_in_child() {
+    EntryPoints::COMPLETE.set();
+}
+
+impl State {
+    fn choose(&self) {
+        // In a child that was forked nobody has closed it.
+        if !self.is_open || !init::is_active() {
+            return;
+        }
+        let pml = pml::selected();
+        let fast = match self.is_counted {
+            _ if pml::is_observed() || pending::waits() => Some(EntryPoints::TELLING),
+            true => pml.counting_fast_path(),
+            false => pml.fast_path(),
+        };
+        fast.unwrap_or(EntryPoints::COMPLETE).set();
+    }
+}
+
+/// A call by [`EntryPoints::TELLING`] begins.
+fn tell() {
+    tell_pending();
+    if !pml::is_observed() {
+        choose();
+    }
 }
 
 /// Bytes and communicator of a call, if buffer, count, datatype and communicator are what they nearly always are. A negative
@@ -263,7 +306,7 @@ unsafe extern "C" fn tell_send(
     tag: c_int,
     comm: usize,
 ) -> c_int {
-    tell_pending();
+    tell();
     // SAFETY: the caller's promise, here and below.
     unsafe { complete_send(buf, count, datatype, dest, tag, comm) }
 }
@@ -277,7 +320,7 @@ unsafe extern "C" fn tell_isend(
     comm: usize,
     request: *mut usize,
 ) -> c_int {
-    tell_pending();
+    tell();
     // SAFETY: see above.
     unsafe { complete_isend(buf, count, datatype, dest, tag, comm, request) }
 }
@@ -291,7 +334,7 @@ unsafe extern "C" fn tell_recv(
     comm: usize,
     status: *mut Status,
 ) -> c_int {
-    tell_pending();
+    tell();
     // SAFETY: see above.
     unsafe { complete_recv(buf, count, datatype, source, tag, comm, status) }
 }
@@ -305,7 +348,7 @@ unsafe extern "C" fn tell_irecv(
     comm: usize,
     request: *mut usize,
 ) -> c_int {
-    tell_pending();
+    tell();
     // SAFETY: see above.
     unsafe { complete_irecv(buf, count, datatype, source, tag, comm, request) }
 }

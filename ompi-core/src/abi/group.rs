@@ -37,7 +37,7 @@ rows! {
                         let why = format!("{rank} is not a rank of the group of {} processes", group1.size());
                         Fault::new(Class::Rank).argument("ranks1").because(why)
                     })?;
-                    group2.rank_of(*member).map_or(UNDEFINED, |rank| rank as c_int)
+                    group2.rank_of(member).map_or(UNDEFINED, |rank| rank as c_int)
                 }
             };
         }

@@ -1,8 +1,8 @@
 //! Partitioned communication. MPI 5.0 §4.2.
 
 use super::kinds::{
-    Array, Buffer, CommHandle, ConstBuffer, Count, Hints, OldType, Out, Rank, Raw, RecvTag, Request, Tag, array, data,
-    rank_from, rank_to,
+    Array, Buffer, CommHandle, ConstBuffer, Count, Hints, OldType, Out, ParamKind, Rank, Raw, RecvTag, Request, Tag,
+    array, data, rank_from, rank_to,
 };
 use crate::error::{Class, Fault, Result};
 use crate::framework::part::{self, PartitionedTransfer};
@@ -48,46 +48,41 @@ rows! {
     }
 
     /// Says that a partition of a send may leave. MPI 5.0 §4.2.1.
-    fn Pready(partition: Raw<c_int>, request: Request) [] => {
-        // A negative number becomes one that no partition has.
-        match request::pready(request, partition as usize) {
-            true => Ok(()),
-            false => ready_one(request, partition),
-        }
-    }
+    fn Pready(partition: Raw<c_int>, request: Request) [shortcut] => { of_request(request, ready_one(request, partition)) }
 
     /// Says that a range of partitions may leave. MPI 5.0 §4.2.1.
     fn Pready_range(partition_low: Raw<c_int>, partition_high: Raw<c_int>, request: Request) [] => {
-        let range = range(partition_low, partition_high)?;
-        ready(request, range).map_err(|fault| fault.argument("partition_high"))
+        let range = of_request(request, range(partition_low, partition_high))?;
+        of_request(request, ready(request, range).map_err(|fault| fault.argument("partition_high")))
     }
 
     /// Says that the listed partitions may leave. MPI 5.0 §4.2.1.
     fn Pready_list(length: Raw<c_int>, array_of_partitions: Array<c_int>, request: Request) [] => {
-        check_started(request)?;
-        let length = number(length, "length")?;
+        of_request(request, check_started(request))?;
+        let length = of_request(request, number(length, "length"))?;
         // SAFETY: the array has `length` elements by the standard.
-        let listed = unsafe { array(array_of_partitions, length, "array_of_partitions")? };
-        listed.iter().try_for_each(|partition| {
+        let listed = of_request(request, unsafe { array(array_of_partitions, length, "array_of_partitions") })?;
+        let marked = listed.iter().try_for_each(|partition| {
             let partition = number(*partition, "array_of_partitions")?;
             if request::pready(request, partition) {
                 return Ok(());
             }
             ready(request, partition..partition + 1).map_err(|fault| fault.argument("array_of_partitions"))
-        })
+        });
+        of_request(request, marked)
     }
 
     /// Says whether a partition of a receive is there. MPI 5.0 §4.2.2.
     fn Parrived(request: Request, partition: Raw<c_int>, flag: Out<c_int>) [] => {
-        let partition = number(partition, "partition")?;
+        let partition = of_request(request, number(partition, "partition"))?;
         // MPI 5.0 §4.2.2: true for a null or inactive request.
         if request == NULL {
             flag.set(1);
             return Ok(());
         }
         let Partitioned { token, has_ended, .. } = find(request)?;
-        let arrived = part::selected()?.parrived(token, partition, has_ended).map_err(|fault| fault.argument("partition"))?;
-        flag.set(c_int::from(arrived));
+        let arrived = part::selected()?.parrived(token, partition, has_ended).map_err(|fault| fault.argument("partition"));
+        flag.set(c_int::from(of_request(request, arrived)?));
         Ok(())
     }
 }
@@ -121,8 +116,13 @@ fn no_wildcards(source: c_int, tag: c_int) -> Result<()> {
     Ok(())
 }
 
-/// MPI_Pready where it is not what it nearly always is.
-#[inline(never)]
+/// MPI_Pready as it nearly always is.
+#[inline(always)]
+fn shortcut_pready(partition: c_int, request: <Request as ParamKind>::C) -> bool {
+    // A negative number becomes one that no partition has.
+    request::pready(request, partition as usize)
+}
+
 fn ready_one(handle: usize, partition: c_int) -> Result<()> {
     let partition = number(partition, "partition")?;
     ready(handle, partition..partition + 1).map_err(|fault| fault.argument("partition"))
@@ -140,6 +140,12 @@ fn check_started(handle: usize) -> Result<Partitioned> {
         return Err(wrong_request("it was not started".into()));
     }
     Ok(found)
+}
+
+/// Whatever is wrong with a call that names a request concerns its communicator.
+#[inline(always)]
+fn of_request<T>(handle: usize, result: Result<T>) -> Result<T> {
+    result.map_err(|fault| fault.or_on(request::context(handle)))
 }
 
 #[inline(always)]

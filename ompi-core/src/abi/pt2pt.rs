@@ -3,6 +3,7 @@
 use super::kinds::{
     Buffer, Comm, Committed, ConstBuffer, Count, Out, Rank, RecvTag, StatusOut, Tag, data, rank_from, rank_to,
 };
+use super::tell::tell_if_heard;
 use crate::buffer;
 use crate::comm::Communicator;
 use crate::data::Data;
@@ -23,6 +24,7 @@ rows! {
 
     /// Sends through the buffer that the user attached. MPI 5.0 §3.4.
     fn Bsend(buf: ConstBuffer, count: Count, datatype: Committed, dest: Rank, tag: Tag, comm: Comm) [large] => {
+        tell_if_heard();
         let data = data(buf, count, datatype, "buf")?;
         rank_to(dest, comm, "dest")?;
         // SAFETY: the buffer is readable by the standard.
@@ -31,6 +33,7 @@ rows! {
 
     /// Sends and returns only after the receive has begun. MPI 5.0 §3.4.
     fn Ssend(buf: ConstBuffer, count: Count, datatype: Committed, dest: Rank, tag: Tag, comm: Comm) [large] => {
+        tell_if_heard();
         let data = data(buf, count, datatype, "buf")?;
         rank_to(dest, comm, "dest")?;
         // SAFETY: the buffer is readable by the standard.
@@ -39,6 +42,7 @@ rows! {
 
     /// Sends to a receive that the user knows to be posted. MPI 5.0 §3.4.
     fn Rsend(buf: ConstBuffer, count: Count, datatype: Committed, dest: Rank, tag: Tag, comm: Comm) [large] => {
+        tell_if_heard();
         let data = data(buf, count, datatype, "buf")?;
         rank_to(dest, comm, "dest")?;
         // SAFETY: the buffer is readable by the standard.
@@ -70,6 +74,7 @@ rows! {
     fn Ibsend(
         buf: ConstBuffer, count: Count, datatype: Committed, dest: Rank, tag: Tag, comm: Comm, request: Out<usize>,
     ) [large] => {
+        tell_if_heard();
         let data = data(buf, count, datatype, "buf")?;
         rank_to(dest, comm, "dest")?;
         // SAFETY: the buffer is readable by the standard.
@@ -82,6 +87,7 @@ rows! {
     fn Issend(
         buf: ConstBuffer, count: Count, datatype: Committed, dest: Rank, tag: Tag, comm: Comm, request: Out<usize>,
     ) [large] => {
+        tell_if_heard();
         let data = data(buf, count, datatype, "buf")?;
         rank_to(dest, comm, "dest")?;
         // SAFETY: the buffer is readable until the request completes, by the standard.
@@ -93,6 +99,7 @@ rows! {
     fn Irsend(
         buf: ConstBuffer, count: Count, datatype: Committed, dest: Rank, tag: Tag, comm: Comm, request: Out<usize>,
     ) [large] => {
+        tell_if_heard();
         let data = data(buf, count, datatype, "buf")?;
         rank_to(dest, comm, "dest")?;
         // SAFETY: the buffer is readable until the request completes, by the standard.
@@ -116,6 +123,7 @@ rows! {
         sendbuf: ConstBuffer, sendcount: Count, sendtype: Committed, dest: Rank, sendtag: Tag, recvbuf: Buffer,
         recvcount: Count, recvtype: Committed, source: Rank, recvtag: RecvTag, comm: Comm, status: StatusOut,
     ) [large] => {
+        tell_if_heard();
         let out = data(sendbuf, sendcount, sendtype, "sendbuf")?;
         let inward = data(recvbuf, recvcount, recvtype, "recvbuf")?;
         rank_to(dest, comm, "dest")?;
@@ -132,6 +140,7 @@ rows! {
         buf: Buffer, count: Count, datatype: Committed, dest: Rank, sendtag: Tag, source: Rank, recvtag: RecvTag,
         comm: Comm, status: StatusOut,
     ) [large] => {
+        tell_if_heard();
         let whole = data(buf, count, datatype, "buf")?;
         rank_to(dest, comm, "dest")?;
         rank_from(source, comm, "source")?;
@@ -150,6 +159,7 @@ rows! {
         sendbuf: ConstBuffer, sendcount: Count, sendtype: Committed, dest: Rank, sendtag: Tag, recvbuf: Buffer,
         recvcount: Count, recvtype: Committed, source: Rank, recvtag: RecvTag, comm: Comm, request: Out<usize>,
     ) [large] => {
+        tell_if_heard();
         let out = data(sendbuf, sendcount, sendtype, "sendbuf")?;
         let inward = data(recvbuf, recvcount, recvtype, "recvbuf")?;
         rank_to(dest, comm, "dest")?;
@@ -167,6 +177,7 @@ rows! {
         buf: Buffer, count: Count, datatype: Committed, dest: Rank, sendtag: Tag, source: Rank, recvtag: RecvTag,
         comm: Comm, request: Out<usize>,
     ) [large] => {
+        tell_if_heard();
         let whole = data(buf, count, datatype, "buf")?;
         rank_to(dest, comm, "dest")?;
         rank_from(source, comm, "source")?;

@@ -3,6 +3,7 @@
 use super::kinds::{
     Buffer, CommHandle, ConstBuffer, Count, OldType, Out, OutArray, Rank, RecvTag, Tag, array, data, rank_from, rank_to,
 };
+use super::tell::tell_if_heard;
 use crate::error::{Class, Fault, Result};
 use crate::framework::pml::Mode;
 use crate::request::handles;
@@ -81,6 +82,7 @@ rows! {
 
     /// Starts a persistent request. MPI 5.0 §3.9.
     fn Start(request: Out<usize>) [] => {
+        tell_if_heard();
         handles::start(request.get())
     }
 
@@ -89,6 +91,7 @@ rows! {
         // SAFETY: the array has `count` elements by the standard.
         let requests = unsafe { array(array_of_requests, count, "array_of_requests")? };
         let among = |fault: Fault| fault.renamed("request", "array_of_requests");
+        tell_if_heard();
         requests.iter().try_for_each(|request| handles::start(*request).map_err(among))
     }
 }

@@ -4,9 +4,10 @@ use super::fortran;
 use crate::errhandler::{self, Errhandler};
 use crate::error::{Class, Fault};
 use crate::parameters::COMPAT_MPI3;
-use crate::{comm, file, init, session, win};
+use crate::{comm, file, init, process, session, win};
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 use core::ffi::c_int;
 use orte_core::framework::ess;
 
@@ -38,6 +39,17 @@ struct Object {
     whose: String,
     // For the text: what would have errors returned.
     remedy: &'static str,
+    // MPI_ERRORS_ABORT ends its processes.
+    group: GroupOf,
+}
+
+/// Where the processes of an object stand; its handle says of which one.
+enum GroupOf {
+    Comm,
+    Win,
+    File,
+    /// It has none but this process.
+    Alone,
 }
 
 impl Object {
@@ -49,6 +61,7 @@ impl Object {
             name: format!(" on {whose}"),
             whose,
             remedy: "MPI_Comm_set_errhandler with MPI_ERRORS_RETURN",
+            group: GroupOf::Comm,
         }
     }
 
@@ -64,6 +77,7 @@ impl Object {
                     name: String::from(" on a session"),
                     whose: String::from("the session"),
                     remedy: "MPI_Session_set_errhandler with MPI_ERRORS_RETURN",
+                    group: GroupOf::Alone,
                 })
             }
             Scope::Win(handle) => {
@@ -75,6 +89,7 @@ impl Object {
                     name: format!(" on {whose}"),
                     whose,
                     remedy: "MPI_Win_set_errhandler with MPI_ERRORS_RETURN",
+                    group: GroupOf::Win,
                 })
             }
             Scope::File(handle) => {
@@ -86,6 +101,7 @@ impl Object {
                         name: format!(" on {whose}"),
                         whose,
                         remedy: "MPI_File_set_errhandler with MPI_ERRORS_RETURN",
+                        group: GroupOf::File,
                     });
                 }
                 let handler = (handle == errhandler::FILE_NULL).then(|| errhandler::of(&errhandler::DEFAULT_FILE))?;
@@ -95,13 +111,14 @@ impl Object {
                     name: String::from(" on MPI_FILE_NULL"),
                     whose: String::from("MPI_FILE_NULL"),
                     remedy: "MPI_File_set_errhandler on MPI_FILE_NULL with MPI_ERRORS_RETURN",
+                    group: GroupOf::Alone,
                 })
             }
             Scope::Handler(handler, kind) => {
                 let handle = if kind == errhandler::HandlerKind::Session { session::NULL } else { comm::NULL };
                 errhandler::check(handler, kind).ok()?;
                 let (handler, name, whose) = (errhandler::get(handler)?, String::new(), "argument errhandler".into());
-                Some(Object { handler, handle, name, whose, remedy: "MPI_ERRORS_RETURN there" })
+                Some(Object { handler, handle, name, whose, remedy: "MPI_ERRORS_RETURN there", group: GroupOf::Alone })
             }
         }
     }
@@ -116,9 +133,26 @@ impl Object {
             None => {
                 let handler = errhandler::get(init::initial_errhandler()).unwrap_or(Errhandler::Fatal);
                 let remedy = "the parameter mpi_initial_errhandler with mpi_errors_return";
-                Object { handler, handle: comm::NULL, name: String::new(), whose: String::new(), remedy }
+                let (name, whose) = (String::new(), String::new());
+                Object { handler, handle: comm::NULL, name, whose, remedy, group: GroupOf::Alone }
             }
         }
+    }
+}
+
+impl Object {
+    /// The processes that MPI_ERRORS_ABORT ends (MPI 5.0 §9.3); none if MPI is not active.
+    fn members(&self) -> Vec<u32> {
+        let members = match self.group {
+            GroupOf::Comm => comm::borrow(self.handle).map(|comm| {
+                let remote = comm.remote.iter().flat_map(|remote| remote.members().iter());
+                comm.group.members().iter().chain(remote).collect()
+            }),
+            GroupOf::Win => win::borrow(self.handle).map(|window| window.group.members().to_vec()),
+            GroupOf::File => file::borrow(self.handle).map(|file| file.group.members().to_vec()),
+            GroupOf::Alone => None,
+        };
+        members.unwrap_or_else(alone)
     }
 }
 
@@ -137,9 +171,10 @@ pub fn raise(function: &'static str, scopes: &[Scope], fault: Fault) -> c_int {
         true => scopes.iter().find_map(Object::named).or_else(|| {
             let context = fault.context()?;
             let comm = || comm::of_context(context).map(|(handle, comm)| Object::of_comm(handle, comm));
-            // Of a request of MPI-IO.
+            // Of a request of MPI-IO, or of one-sided communication.
             let file = || Object::named(&Scope::File(file::of_context(context)?.0));
-            comm().or_else(file)
+            let window = || Object::named(&Scope::Win(win::of_context(context)?));
+            comm().or_else(file).or_else(window)
         }),
         // Objects are no longer, or not yet; but a handler that the call names is there.
         false => scopes.iter().filter(|scope| matches!(scope, Scope::Handler(..))).find_map(Object::named),
@@ -173,8 +208,16 @@ pub fn call_handler(scope: Scope, function: &'static str, fault: &Fault) {
 fn call(object: Object, function: &'static str, fault: &Fault) {
     match object.handler {
         Errhandler::Return => {}
-        Errhandler::Fatal | Errhandler::Abort => {
-            init::abort(fault.get(), &describe(function, &object, fault));
+        Errhandler::Fatal => init::abort(fault.get(), &describe(function, &object, fault, "the job")),
+        Errhandler::Abort => {
+            let members = object.members();
+            let ended = if members.len() > 1 { "the processes of that group" } else { "this process" };
+            let text = describe(function, &object, fault, ended);
+            match members.is_empty() {
+                // MPI is not active.
+                true => init::abort(fault.get(), &text),
+                false => init::abort_some(&members, fault.get(), &text),
+            }
         }
         Errhandler::User(call) => {
             let (mut handle, mut code) = (object.handle, fault.get());
@@ -191,15 +234,25 @@ pub fn raise_tool(_function: &'static str, _scopes: &[Scope], fault: Fault) -> c
     fault.of_tool().get()
 }
 
+/// This process, if MPI is active.
+fn alone() -> Vec<u32> {
+    if init::is_active() { Vec::from([process::me().index]) } else { Vec::new() }
+}
+
 /// The readable block: what failed, why, and what happens now.
-fn describe(function: &str, object: &Object, fault: &Fault) -> String {
+fn describe(function: &str, object: &Object, fault: &Fault, ended: &str) -> String {
     let Object { name: on, whose, remedy, .. } = object;
     let class = errhandler::error_string(fault.get());
-    let mut text = match fortran::routine(function) {
-        Some(routine) => format!("Fortran's {routine}{on} failed: {class}"),
-        None => format!("{function}{on} failed: {class}"),
+    let caller = fortran::caller(function);
+    let mut text = match caller.routine {
+        "" => format!("{function}{on} failed: {class}"),
+        routine => format!("Fortran's {routine}{on} failed: {class}"),
     };
-    match (fault.of_argument(), fault.reason()) {
+    let (argument, reason) = match caller.reason {
+        "" => (fault.of_argument(), fault.reason()),
+        reason => (caller.argument, reason),
+    };
+    match (argument, reason) {
         ("", "") => {}
         ("", reason) => text += &format!("\n  {reason}"),
         (argument, "") => text += &format!("\n  argument {argument}"),
@@ -209,7 +262,7 @@ fn describe(function: &str, object: &Object, fault: &Fault) -> String {
         text += "\n  this version of ompi-rs does not offer it yet";
     }
     let of = if whose.is_empty() { String::new() } else { format!(", that of {whose},") };
-    text + &format!("\n  The error handler in force{of} ends the job; {remedy} would return the error instead.")
+    text + &format!("\n  The error handler in force{of} ends {ended}; {remedy} would return the error instead.")
 }
 
 #[cfg(test)]
@@ -218,7 +271,7 @@ mod tests {
 
     #[test]
     fn the_text_names_the_function_that_would_help() {
-        let said = |object: Option<Object>| describe("MPI_X", &object.unwrap(), &Fault::new(Class::Arg));
+        let said = |object: Option<Object>| describe("MPI_X", &object.unwrap(), &Fault::new(Class::Arg), "the job");
         let of_file = said(Object::named(&Scope::File(errhandler::FILE_NULL)));
         assert!(of_file.contains("that of MPI_FILE_NULL, ends the job; MPI_File_set_errhandler on MPI_FILE_NULL with"));
         let fatal = Scope::Handler(errhandler::FATAL, errhandler::HandlerKind::Session);

@@ -1,6 +1,7 @@
 //! Completing, testing and cancelling requests. MPI 5.0 §3.7 and §3.8.4.
 
 use super::kinds::{Array, Count, Out, OutArray, OutPtr, Request, StatusOut, array, array_mut};
+use super::tell::tell_if_heard;
 use crate::error::{Fault, Result};
 use crate::request::generalized;
 use crate::request::handles::{self, Any};
@@ -15,6 +16,7 @@ rows! {
         let mut handle = request.get();
         let ended = handles::wait(&mut handle);
         request.set(handle);
+        tell_if_heard();
         ended?.deliver(status)
     }
 
@@ -25,7 +27,11 @@ rows! {
         request.set(handle);
         let ended = ended?;
         flag.set(c_int::from(ended.is_some()));
-        ended.map_or(Ok(()), |ended| ended.deliver(status))
+        ended.map_or(Ok(()), |ended| {
+            // Not of a vain call, which is made again and again.
+            tell_if_heard();
+            ended.deliver(status)
+        })
     }
 
     /// Marks a request for deletion once its operation is done. MPI 5.0 §3.7.3.
@@ -40,7 +46,9 @@ rows! {
     fn Waitany(count: Count, array_of_requests: OutArray<usize>, index: Out<c_int>, status: StatusOut) [] => {
         // SAFETY: the array has `count` elements by the standard.
         let requests = unsafe { array_mut(array_of_requests, count, "array_of_requests")? };
-        any(handles::wait_any(requests).map_err(among)?, index, status)
+        let ended = handles::wait_any(requests);
+        tell_if_heard();
+        any(ended.map_err(among)?, index, status)
     }
 
     /// Completes one of several requests if one is done. MPI 5.0 §3.7.5.
@@ -49,7 +57,9 @@ rows! {
     ) [] => {
         // SAFETY: the array has `count` elements by the standard.
         let requests = unsafe { array_mut(array_of_requests, count, "array_of_requests")? };
-        let found = match handles::test_any(requests).map_err(among)? {
+        let ended = handles::test_any(requests);
+        tell_if_heard();
+        let found = match ended.map_err(among)? {
             Any::Pending => {
                 flag.set(0);
                 index.set(UNDEFINED);
@@ -67,7 +77,9 @@ rows! {
         // SAFETY: the array has `count` elements by the standard.
         let requests = unsafe { array_mut(array_of_requests, count, "array_of_requests")? };
         // SAFETY: MPI_STATUSES_IGNORE or `count` elements by the standard.
-        handles::wait_all(requests, unsafe { statuses(array_of_statuses, count) }).map_err(among)
+        let ended = handles::wait_all(requests, unsafe { statuses(array_of_statuses, count) });
+        tell_if_heard();
+        ended.map_err(among)
     }
 
     /// Completes several requests if all are done. MPI 5.0 §3.7.5.
@@ -78,6 +90,7 @@ rows! {
         let requests = unsafe { array_mut(array_of_requests, count, "array_of_requests")? };
         // SAFETY: MPI_STATUSES_IGNORE or `count` elements by the standard.
         let done = handles::test_all(requests, unsafe { statuses(array_of_statuses, count) });
+        tell_if_heard();
         // A failed operation has completed, too (MPI 5.0 §3.7.5).
         flag.set(c_int::from(*done.as_ref().unwrap_or(&true)));
         done.map(drop).map_err(among)
@@ -95,6 +108,7 @@ rows! {
         let mut count = Some(0);
         // SAFETY: MPI_STATUSES_IGNORE or `incount` elements by the standard.
         let ended = handles::wait_some(requests, indices, unsafe { statuses(array_of_statuses, incount) }, &mut count);
+        tell_if_heard();
         outcount.set(count.map_or(UNDEFINED, |count| count as c_int));
         ended.map_err(among)
     }
@@ -111,6 +125,7 @@ rows! {
         let mut count = Some(0);
         // SAFETY: MPI_STATUSES_IGNORE or `incount` elements by the standard.
         let ended = handles::test_some(requests, indices, unsafe { statuses(array_of_statuses, incount) }, &mut count);
+        tell_if_heard();
         outcount.set(count.map_or(UNDEFINED, |count| count as c_int));
         ended.map_err(among)
     }

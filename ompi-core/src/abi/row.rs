@@ -19,7 +19,8 @@
 /// Flags: `large` adds the twin `MPI_X_c`, whose kinds use their `Large` C type. `always`: may be called before MPI is
 /// initialised and after it is finalised; all others are refused then. `tool` (MPI_T): errors are returned, no handler is called,
 /// and the tool interface must be initialised instead of MPI; `tool, always`: neither. `fast`: the symbol jumps to the function in its
-/// [`DispatchSlot`](crate::abi::dispatch::DispatchSlot), at first the row's. `unsupported` instead of a body: the function checks no argument, so that the
+/// [`DispatchSlot`](crate::abi::dispatch::DispatchSlot), at first the row's. `shortcut`: `shortcut_x` of the same file gets the arguments
+/// as C passed them before anything is checked; where it returns `true`, it did all. `unsupported` instead of a body: the function checks no argument, so that the
 /// honest error wins, and raises MPI_ERR_UNSUPPORTED_OPERATION. A row with `->` gets its arguments as C passed them and cannot fail.
 macro_rules! rows {
     () => {};
@@ -42,6 +43,7 @@ macro_rules! rows {
     };
     (@one [] $($row:tt)*) => { rows! { @emit initialized raise C check [] $($row)* } };
     (@one [always] $($row:tt)*) => { rows! { @emit always raise C check [] $($row)* } };
+    (@one [shortcut] $($row:tt)*) => { rows! { @short $($row)* } };
     (@one [tool] $($row:tt)*) => { rows! { @emit tool_initialized raise_tool C check [] $($row)* } };
     (@one [tool always] $($row:tt)*) => { rows! { @emit always raise_tool C check [] $($row)* } };
     (@one [large] $($row:tt)*) => {
@@ -113,6 +115,26 @@ macro_rules! rows {
                     rows! { @run initialized raise check [] $name ($($p: $k),*) $body }
                 }
             }
+        }
+    };
+    (@short $(#[$doc:meta])* $name:ident ($($p:ident: $k:ty),*) $body:block) => {
+        pastey::paste! {
+            $(#[$doc])*
+            #[unsafe(no_mangle)]
+            pub unsafe extern "C" fn [<PMPI_ $name>]($($p: <$k as $crate::abi::kinds::ParamKind>::C),*) -> core::ffi::c_int {
+                /// A function of its own, so that the shortcut has no stack frame. It has the symbol's name for debuggers.
+                #[inline(never)]
+                #[expect(non_snake_case, reason = "the symbol's name")]
+                unsafe extern "C" fn [<PMPI_ $name>]($($p: <$k as $crate::abi::kinds::ParamKind>::C),*) -> core::ffi::c_int {
+                    rows! { @run initialized raise check [] $name ($($p: $k),*) $body }
+                }
+                if [<shortcut_ $name:lower>]($($p),*) {
+                    return 0;
+                }
+                // SAFETY: the same function with the same arguments.
+                unsafe { [<PMPI_ $name>]($($p),*) }
+            }
+            weak_alias!($name);
         }
     };
     (@emit $state:ident $raise:ident $ctype:ident $check:ident [$($suffix:ident)?] $(#[$doc:meta])* $name:ident ($($p:ident: $k:ty),*) $body:block) => {

@@ -10,21 +10,34 @@ use crate::tool::event::{self, FreeFn, ToolFunction};
 use crate::tool::value::Datum;
 use core::ffi::{c_int, c_void};
 
+/// As [`tell_pending`], where nearly always nobody listens.
+#[inline(always)]
+pub(super) fn tell_if_heard() {
+    if pending::is_open() {
+        tell_pending();
+    }
+}
+
 /// Tells of what happened to messages and transports since the last time. No lock is held: a row begins or ends.
 pub(super) fn tell_pending() {
-    let Some((_teller, waiting, dropped)) = pending::begin() else { return };
+    let Some((_teller, waiting, mut dropped)) = pending::begin() else { return };
     for Pending { event, timestamp, what } in waiting {
         match what {
-            What::Message(message) => tell_message(event, &message, timestamp),
+            What::Message(message) => match comm::of_context(message.context) {
+                Some((_, comm)) => tell_message(event, comm, &message, timestamp),
+                // The program has freed it meanwhile.
+                None => pending::count_dropped(&mut dropped, event, Some(message.context)),
+            },
             What::Path(path) => tell_path(event, &path, timestamp),
         }
     }
     for Dropped { event, context, count } in dropped {
-        let comm = context.and_then(comm::of_context).map(|(_, comm)| comm);
-        if context.is_some() && comm.is_none() {
-            continue;
-        }
-        for (handle, registration) in event::listeners(event, comm) {
+        let listeners = match context.map(|context| (context, comm::of_context(context))) {
+            None => event::listeners(event, None),
+            Some((_, Some((_, comm)))) => event::listeners(event, Some(comm)),
+            Some((context, None)) => event::left_behind(event, context),
+        };
+        for (handle, registration) in listeners {
             if let Some(hook) = registration.dropped() {
                 let source = event::ALL[event].source as c_int;
                 // SAFETY: the function that the tool gave to MPI_T_event_set_dropped_handler. No lock is held.
@@ -34,9 +47,8 @@ pub(super) fn tell_pending() {
     }
 }
 
-fn tell_message(event: usize, message: &MessageEvent, timestamp: i64) {
-    let Some((_, comm)) = comm::of_context(message.context) else { return };
-    let rank = comm.peers().members().iter().position(|process| *process == message.process);
+fn tell_message(event: usize, comm: &Communicator, message: &MessageEvent, timestamp: i64) {
+    let rank = comm.peers().rank_of(message.process);
     let rank = rank.map_or(-1, |rank| rank as i32);
     let data = [Datum::Int(rank), Datum::Int(message.tag), Datum::Unsigned(message.bytes)];
     tell_listeners(event, Some(comm), &data, timestamp);

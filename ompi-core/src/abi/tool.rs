@@ -1,6 +1,8 @@
 //! The tool interface: its life, enumerations, control variables. MPI 5.0 §15.3.
 
 use super::kinds::{Buffer, ConstBuffer, Out, Raw, Text};
+use super::tell::tell_if_heard;
+use super::tool_event;
 use super::tool_text::{give, load, put, store};
 use crate::error::{Class, Fault};
 use crate::init::{self, ThreadLevel};
@@ -18,7 +20,12 @@ rows! {
 
     /// Ends the tool interface. MPI 5.0 §15.3.4.
     fn T_finalize() [tool] => {
-        init::close_tool()
+        // What has happened until now is still for its callbacks.
+        tell_if_heard();
+        if init::close_tool()? {
+            tool_event::end_all();
+        }
+        Ok(())
     }
 
     /// Name and size of an enumeration. MPI 5.0 §15.3.5.

@@ -3,7 +3,7 @@
 use super::kinds::{Out, Raw, Text, array_mut};
 use super::tool_text::{give, put};
 use crate::error::{Class, Fault, Result};
-use crate::tool::category;
+use crate::tool::{category, pvar};
 use core::ffi::{c_char, c_int};
 
 rows! {
@@ -27,7 +27,7 @@ rows! {
         // SAFETY: see above.
         unsafe { put(num_cvars, found.cvars.len() as c_int) };
         // SAFETY: see above.
-        unsafe { put(num_pvars, found.pvars.len() as c_int) };
+        unsafe { put(num_pvars, found.pvars().len() as c_int) };
         // SAFETY: see above.
         unsafe { put(num_categories, found.categories.len() as c_int) };
         Ok(())
@@ -54,7 +54,7 @@ rows! {
     /// The performance variables of a category. MPI 5.0 §15.3.9.
     fn T_category_get_pvars(cat_index: Raw<c_int>, len: Raw<c_int>, indices: Raw<*mut c_int>) [tool] => {
         // SAFETY: room for `len` elements by the standard.
-        unsafe { list(&category::get(cat_index)?.pvars, len, indices) }
+        unsafe { list(&category::get(cat_index)?.pvars(), len, indices) }
     }
 
     /// The event types of a category. MPI 5.0 §15.3.9.
@@ -69,9 +69,9 @@ rows! {
         unsafe { list(&category::get(cat_index)?.categories, len, indices) }
     }
 
-    /// When the categories last changed: never. MPI 5.0 §15.3.9.
+    /// A number that grows when something is added to a category: performance variables of algorithms, two each. MPI 5.0 §15.3.9.
     fn T_category_changed(update_number: Out<c_int>) [tool] => {
-        update_number.set(0);
+        update_number.set(pvar::added() as c_int);
         Ok(())
     }
 }

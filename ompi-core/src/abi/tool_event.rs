@@ -8,17 +8,17 @@ use super::tool_text::{buffer, give, put, store};
 use crate::comm::Communicator;
 use crate::error::{Class, Fault, Result};
 use crate::executor;
-use crate::framework::bml;
-use crate::framework::coll::{Call, Function};
+use crate::framework::bml::{self, PathEvent};
+use crate::framework::coll::Call;
 use crate::framework::pml::{self, Observer};
 use crate::info::Info;
-use crate::init;
 use crate::report::listen;
 use crate::tool::event::pending;
 use crate::tool::event::{self, DroppedFn, EventFn, FreeFn, ToolFunction};
 use crate::tool::value::{Datum, ValueType};
-use crate::tool::{NO_OBJECT, element};
+use crate::tool::{NO_OBJECT, collectives, element, pvar};
 use core::ffi::{c_char, c_int, c_void};
+use opal_core::sync::Mutex;
 
 rows! {
     /// Number of sources of events. MPI 5.0 §15.3.8.
@@ -99,22 +99,23 @@ rows! {
         let _unused = info;
         event::get(event_index)?;
         let index = event_index as usize;
-        let comm = if event::bind(index) == NO_OBJECT {
+        let (comm, context) = if event::bind(index) == NO_OBJECT {
             // MPI 5.0 §15.3.8: the object is ignored then.
-            0
+            (0, 0)
         } else {
             // SAFETY: null, or the place of a communicator's handle: that is what all other events are bound to.
             let (comm, found) = unsafe { comm_at(obj_handle)? };
             if index >= event::MESSAGES {
                 pml::selected().count_traffic(found).ok_or(Class::ToolNotSupported)?;
             }
-            comm
+            (comm, found.context)
         };
-        let (registration, is_first) = event::register(event_index, comm)?;
-        if is_first {
-            hear();
+        let _changing = CHANGING.lock();
+        event_registration.set(event::register(event_index, comm, context)?);
+        if index == event::END {
+            collectives::want();
         }
-        event_registration.set(registration);
+        observe(index);
         Ok(())
     }
 
@@ -168,12 +169,14 @@ rows! {
         let function = unsafe { core::mem::transmute::<*const c_void, Option<FreeFn>>(free_cb_function) };
         let last = function.map(|function| ToolFunction { function, user_data: user_data as usize });
         // What has happened until now is still for it.
-        event::registration(event_registration)?;
+        let freed = event::registration(event_registration)?;
         tell_pending();
-        let (last, is_last) = event::free(event_registration, last)?;
-        if is_last {
-            ignore();
-        }
+        let last = {
+            let _changing = CHANGING.lock();
+            let last = event::free(event_registration, last)?;
+            observe(freed.event());
+            last
+        };
         if let Some(last) = last {
             call_last(last, event_registration);
         }
@@ -231,38 +234,62 @@ rows! {
 pub(super) unsafe fn run_heard(comm: &Communicator, call: &Call<'_>) -> Result<()> {
     let (function, operation) = (call.function(), event::next_operation());
     tell_pending();
-    tell(event::BEGIN, comm, function, operation);
+    let elements = [Datum::Int(function as i32), Datum::Unsigned(operation)];
+    tell_listeners(event::BEGIN, Some(comm), &elements, event::now());
     // SAFETY: the caller's promise.
-    let ended = listen::collective(comm, function, || unsafe { executor::run(comm, call) });
+    let (ended, ran) = listen::collective(comm, function, || unsafe { executor::run(comm, call) });
     tell_pending();
-    tell(event::END, comm, function, operation);
+    if event::is_registered(event::END..event::END + 1) {
+        let [first, second] = elements;
+        let elements = [first, second, Datum::Int(pvar::of_algorithm(function, ran))];
+        tell_listeners(event::END, Some(comm), &elements, event::now());
+    }
     ended
 }
 
-fn tell(event: usize, comm: &Communicator, function: Function, operation: u64) {
-    tell_listeners(event, Some(comm), &[Datum::Int(function as i32), Datum::Unsigned(operation)], event::now());
+// Held from a change of the registrations until what is observed follows it.
+static CHANGING: Mutex<()> = Mutex::new(());
+
+/// The tool interface has ended: no callback runs from now on (MPI 5.0 §15.3.4), and nothing is observed for tools.
+pub(super) fn end_all() {
+    let _changing = CHANGING.lock();
+    event::free_all();
+    observe(event::MESSAGES);
 }
 
-/// From now on messages and transports are told of.
-fn hear() {
-    pending::open();
-    bml::observe_paths(pending::note_path);
-    pml::observe_messages(Observer::Tools, pending::note_message);
-    choose_path();
-}
-
-fn ignore() {
-    bml::ignore_paths();
-    pml::ignore_messages(Observer::Tools);
-    choose_path();
-    pending::close();
-}
-
-// No fast path tells anybody. Before MPI is active MPI_Init chooses.
-fn choose_path() {
-    if init::is_active() {
-        fast_path::count();
+/// Registrations for an event came or went: from now on what is registered for is noted, and no more. Needs `CHANGING`.
+fn observe(changed: usize) {
+    if changed < event::MESSAGES {
+        return;
     }
+    let messages = event::is_registered(event::MESSAGES..event::PATHS);
+    let paths = event::is_registered(event::PATHS..event::ALL.len());
+    if messages || paths {
+        let wanted = (event::MESSAGES..event::ALL.len()).filter(|one| event::is_registered(*one..*one + 1));
+        pending::open(wanted.fold(0, |bits, one| bits | 1 << one));
+    } else {
+        pending::close();
+    }
+    match paths {
+        true => bml::observe_paths(path_changed),
+        false => bml::ignore_paths(),
+    }
+    match messages {
+        true => {
+            pml::observe_messages(Observer::Tools, pending::note_message);
+            fast_path::count();
+        }
+        false => {
+            pml::ignore_messages(Observer::Tools);
+            fast_path::choose();
+        }
+    }
+}
+
+/// Seldom: messages take their fast paths until the next one has this to tell.
+fn path_changed(path: &PathEvent) {
+    pending::note_path(path);
+    fast_path::choose();
 }
 
 fn source(index: c_int) -> Result<&'static (&'static str, &'static str)> {

@@ -16,7 +16,7 @@ use core::ffi::{c_char, c_int, c_void};
 rows! {
     /// Number of performance variables. MPI 5.0 §15.3.7.
     fn T_pvar_get_num(num_pvar: Out<c_int>) [tool] => {
-        num_pvar.set(pvar::all().len() as c_int);
+        num_pvar.set(pvar::count() as c_int);
         Ok(())
     }
 
@@ -31,7 +31,7 @@ rows! {
         // SAFETY: null, or places by the standard; here and below.
         unsafe { give(&found.name, name, name_len)? };
         // SAFETY: see above.
-        unsafe { give(found.description, desc, desc_len)? };
+        unsafe { give(&found.description, desc, desc_len)? };
         let numbers = [
             (verbosity, crate::tool::verbosity(found.level)),
             (var_class, found.class_number()),

@@ -12,6 +12,7 @@ use crate::group::Group;
 use crate::oob::Conversation;
 use crate::oob::allgather::{Allgather, Participants, block_on};
 use crate::process;
+use crate::sequence::Sequence;
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -43,7 +44,7 @@ impl Activation {
     pub fn begin(comm: Arc<Communicator>, local: &[Member], remote: Option<&[Member]>) -> Result<Activation> {
         let contexts = |members: &[Member]| members.iter().map(|member| member.context).collect();
         match remote {
-            None => comm.set_contexts(contexts(local), Box::new([])),
+            None => comm.set_contexts(contexts(local), Sequence::EMPTY),
             Some(remote) => comm.set_contexts(contexts(remote), contexts(local)),
         }
         Activation::new(comm)

@@ -80,5 +80,5 @@ pub fn exchange<const N: usize>(parent: &Communicator, mine: [u64; N]) -> Result
 pub fn members<const N: usize>(group: &Group, words: &[[u64; N]]) -> Vec<Member> {
     let number = |rank: usize| words.get(rank).map_or(0, |words| words[0] as u32);
     let processes = group.members().iter().enumerate();
-    processes.map(|(rank, process)| Member { process: *process, context: number(rank) }).collect()
+    processes.map(|(rank, process)| Member { process, context: number(rank) }).collect()
 }

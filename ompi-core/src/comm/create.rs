@@ -37,7 +37,10 @@ fn split_for(parent: &Communicator, color: Option<u64>, key: i32, hints: Hints) 
     let select = |group: &Group, words: &[[u64; 4]]| {
         let mut chosen: Vec<usize> = (0..words.len()).filter(|rank| words[*rank][1..3] == [1, color]).collect();
         sort::by_key(&mut chosen, |rank| (words[*rank][3] as u32 as i32, *rank));
-        chosen.iter().map(|rank| Member { process: group.members()[*rank], context: words[*rank][0] as u32 }).collect()
+        chosen
+            .iter()
+            .map(|rank| Member { process: group.members().at(*rank), context: words[*rank][0] as u32 })
+            .collect()
     };
     let local = select(&parent.group, &received.local);
     let remote = parent.remote.as_ref().map(|remote| select(remote, &received.remote));
@@ -57,14 +60,17 @@ pub fn create(parent: &Communicator, group: &Group) -> Result<Option<usize>> {
     let select = |group: &Group, words: &[[u64; 2]]| {
         let mut chosen: Vec<usize> = (0..words.len()).filter(|rank| words[*rank][1] != 0).collect();
         sort::by_key(&mut chosen, |rank| words[*rank][1]);
-        chosen.iter().map(|rank| Member { process: group.members()[*rank], context: words[*rank][0] as u32 }).collect()
+        chosen
+            .iter()
+            .map(|rank| Member { process: group.members().at(*rank), context: words[*rank][0] as u32 })
+            .collect()
     };
     let local: Vec<Member> = select(&parent.group, &received.local);
-    if !local.iter().map(|member| member.process).eq(group.members().iter().copied()) {
+    if !local.iter().map(|member| member.process).eq(group.members().iter()) {
         // MPI 5.0 §7.4.2 lets processes name different groups if these share no process.
         let contexts = group.members().iter().filter_map(|process| {
-            let rank = parent.group.rank_of(*process)?;
-            Some(Member { process: *process, context: received.local[rank][0] as u32 })
+            let rank = parent.group.rank_of(process)?;
+            Some(Member { process, context: received.local[rank][0] as u32 })
         });
         let local = contexts.collect();
         return reservation.activate(local, None, parent.errhandler.load(Ordering::Relaxed), Hints::default());
@@ -84,7 +90,7 @@ pub fn create_group(parent: &Communicator, group: &Group, tag: i32) -> Result<Op
         return Ok(None);
     };
     let participant =
-        |rank: &usize| Member { process: parent.group.members()[*rank], context: parent.peer_contexts()[*rank] };
+        |rank: &usize| Member { process: parent.group.members().at(*rank), context: parent.peer_contexts().at(*rank) };
     let participants = Participants { all: ranks.iter().map(participant).collect(), me };
     let key = Key::of(Conversation::Subgroup, parent.context, tag as u32 as u64);
     let reservation = Reservation::new(&parent.group)?;
@@ -143,7 +149,7 @@ pub fn free(handle: usize) -> Result<()> {
 
 /// The ranks in a communicator of all members of a group.
 fn ranks_in(group: &Group, parent: &Communicator) -> Result<Vec<usize>> {
-    let ranks: Option<Vec<usize>> = group.members().iter().map(|member| parent.group.rank_of(*member)).collect();
+    let ranks: Option<Vec<usize>> = group.members().iter().map(|member| parent.group.rank_of(member)).collect();
     ranks.ok_or_else(|| {
         let why = "the group has a process that is not a member of the communicator";
         Fault::new(Class::Group).argument("group").because(why)
@@ -160,7 +166,7 @@ pub fn name_of(tag: &[u8], groups: &[&Group]) -> [u64; 2] {
         let hash = tag.iter().fold(start, |hash, byte| step(hash, u64::from(*byte)));
         groups.iter().fold(hash, |hash, group| {
             // By names: indices are this process's own.
-            let members = group.members().iter().map(|member| process::name(*member));
+            let members = group.members().iter().map(process::name);
             step(members.fold(hash, |hash, name| step(step(hash, name.job), u64::from(name.rank) + 1)), 0)
         })
     })

@@ -7,9 +7,12 @@ use crate::executor;
 use crate::framework::{bml, part, pml};
 use crate::process;
 use crate::request::collective;
+use crate::sequence::Sequence;
 use alloc::format;
+use alloc::vec::Vec;
+use opal_core::framework::btl::ProcessName;
 use opal_core::sync::Once;
-use opal_core::wait;
+use opal_core::{progress, wait};
 
 /// Waits for the communication on a communicator, and for its other processes to do the same; then the handle ends.
 ///
@@ -26,12 +29,12 @@ pub fn disconnect(handle: usize) -> Result<()> {
     // Of a message that came meanwhile the other side may have known first.
     settle(&comm)?;
     let speaks = comm.rank == 0;
-    let members = [comm.group.members(), comm.remote.as_ref().map_or(&[], |remote| remote.members())].concat();
+    let groups = [Some(comm.group.clone()), comm.remote.clone()];
     drop(comm);
     create::free(handle)?;
     if let Some(bml) = bml::selected() {
-        let left = process::leave(&members);
-        left.iter().for_each(|process| bml.remove_process(*process));
+        let members: Vec<&Sequence> = groups.iter().flatten().map(|group| group.members()).collect();
+        let left = process::leave(&members, |process| forget(bml, process));
         if speaks {
             LEFT.get().into_iter().for_each(|told| told(&left));
         }
@@ -40,11 +43,20 @@ pub fn disconnect(handle: usize) -> Result<()> {
 }
 
 /// Has this called with the processes of other jobs that were left, by the first process of the group. `dynamic` stands above.
-pub fn tell_left(told: fn(&[u32])) {
+pub fn tell_left(told: fn(&[ProcessName])) {
     LEFT.call_once(|| told);
 }
 
-static LEFT: Once<fn(&[u32])> = Once::new();
+static LEFT: Once<fn(&[ProcessName])> = Once::new();
+
+/// Ends what PML and transports keep of a process that was left. Nobody polls meanwhile, so that nothing that is freed is in use, and
+/// nothing that came from the process is taken for a message of who gets its index next.
+fn forget(bml: &dyn bml::Module, process: u32) {
+    progress::paused(|| {
+        pml::selected().remove_process(process);
+        bml.remove_process(process);
+    });
+}
 
 fn settle(comm: &Communicator) -> Result<()> {
     if let Some(module) = part::in_use() {

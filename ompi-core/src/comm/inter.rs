@@ -56,12 +56,12 @@ pub fn create(
         })?;
         let rank = checked_leader(remote_leader, peer.peers().size(), "remote_leader")?;
         let key = |context| Key::of(Conversation::Leaders, context, tag as u32 as u64);
-        let process = peer.peers().members()[rank];
+        let process = peer.peers().members().at(rank);
         if process == process::me().index {
             let why = "it is this process itself; the remote leader must be in the other group";
             return Err(Fault::new(Class::Rank).argument("remote_leader").because(why));
         }
-        Ok(LeaderExchange { process, there: key(peer.peer_contexts()[rank]), here: key(peer.context) })
+        Ok(LeaderExchange { process, there: key(peer.peer_contexts().at(rank)), here: key(peer.context) })
     });
     let constructor = local.next_constructor();
     let local = LocalGroup {
@@ -96,13 +96,13 @@ pub fn create_from_groups(
                 .because("this process is the leader and must name the remote group")
         })?;
         let rank = checked_leader(remote_leader, remote.size(), "remote_leader")?;
-        if group.members().iter().any(|member| remote.rank_of(*member).is_some()) {
+        if group.members().iter().any(|member| remote.rank_of(member).is_some()) {
             return Err(overlap("remote_group"));
         }
         // The same order of the groups on both sides.
         let (one, two) = if is_first(group.members(), remote.members()) { (group, remote) } else { (remote, group) };
         let key = Key::named(Conversation::GroupLeaders, name_of(tag, &[one, two]));
-        Ok(LeaderExchange { process: remote.members()[rank], there: key, here: key })
+        Ok(LeaderExchange { process: remote.members().at(rank), there: key, here: key })
     });
     let name = name_of(tag, &[group]);
     let local = LocalGroup {

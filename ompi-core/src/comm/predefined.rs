@@ -7,6 +7,7 @@ use crate::error::Class;
 use crate::framework::pml;
 use crate::group::Group;
 use crate::init;
+use crate::sequence::Sequence;
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -16,8 +17,8 @@ use orte_core::framework::ess::Identity;
 /// Makes the predefined communicators: once, when transports and PML run.
 pub fn open(identity: Identity) -> opal_core::Result<()> {
     context::release_dropped();
-    let world: Box<[u32]> = (0..identity.size).collect();
-    let itself: Box<[u32]> = Box::new([identity.rank]);
+    let world = Sequence::up_to(identity.size);
+    let itself = Sequence::repeated(identity.rank, 1);
     predefined(WORLD_HANDLE, "MPI_COMM_WORLD", world, context::WORLD, identity.rank)?;
     predefined(SELF_HANDLE, "MPI_COMM_SELF", itself, context::SELF, identity.rank)
 }
@@ -27,9 +28,9 @@ pub fn close() {
     PREDEFINED.clear();
 }
 
-fn predefined(handle: usize, name: &str, members: Box<[u32]>, number: u32, me: u32) -> opal_core::Result<()> {
-    let contexts = members.iter().map(|_| number).collect();
-    let group = Arc::new(Group::new(members, me));
+fn predefined(handle: usize, name: &str, members: Sequence, number: u32, me: u32) -> opal_core::Result<()> {
+    let contexts = Sequence::repeated(number, members.len());
+    let group = Arc::new(Group::of(members, me));
     let comm = Communicator::new(group, None, number, contexts, init::initial_errhandler());
     comm.set_name(String::from(name));
     pml::selected().open_context(number).map_err(|_| opal_core::Error::OutOfResource)?;

@@ -73,7 +73,7 @@ fn hardware_place(name: &str, hints: &Hints) -> Option<u64> {
 }
 
 fn place(what: &str, which: &str) -> Option<u64> {
-    let text: String = format!("{what} {which} of node {}", process::me().node);
+    let text: String = format!("{what} {which} of node {}", process::me().node());
     Some(hash(&text))
 }
 

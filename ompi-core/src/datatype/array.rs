@@ -89,8 +89,9 @@ pub fn subarray(
                 () if part < 1 || part > size => "array_of_subsizes",
                 () => "array_of_starts",
             };
-            let what =
-                format!("dimension {at}: {part} elements starting at {start} do not fit into an array of {size}");
+            let what = format!(
+                "dimension {at}, counted from 0: {part} elements starting at {start} do not fit into an array of {size}"
+            );
             return Err(wrong(argument, what));
         }
         layout = Arc::new(Layout::hvector(part as usize, 1, stride, &layout).map_err(too_large)?);
@@ -183,9 +184,9 @@ fn share(
     coordinate: i32,
 ) -> Result<Vec<(isize, usize)>> {
     let (processes, coordinate) = (processes as isize, coordinate as isize);
-    let refuse = |why: &str| Err(wrong("array_of_dargs", format!("dimension {at}: {why}")));
+    let refuse = |why: &str| Err(wrong("array_of_dargs", format!("dimension {at}, counted from 0: {why}")));
     if size < 1 {
-        return Err(wrong("array_of_gsizes", format!("dimension {at} has {size} elements")));
+        return Err(wrong("array_of_gsizes", format!("dimension {at}, counted from 0, has {size} elements")));
     }
     let block = match (kind, argument) {
         (Distribution::None, _) if processes != 1 => return refuse("MPI_DISTRIBUTE_NONE needs a grid of 1 there"),

@@ -6,6 +6,7 @@ use crate::info::Info;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use opal_core::framework::btl::ProcessName;
 
 /// One of the programs to start.
 pub struct Program {
@@ -25,11 +26,16 @@ pub fn open(_parent: Option<String>) -> opal_core::Result<()> {
 }
 
 /// There is nobody to part from.
-pub fn parted(_members: &[u32]) {}
+pub fn parted(_left: &[ProcessName]) {}
 
 /// MPI_COMM_NULL.
 pub fn parent() -> usize {
     comm::NULL
+}
+
+/// Refused.
+pub fn end(_members: &[u32], _status: i32, _message: &str) -> Result<()> {
+    Err(refusal())
 }
 
 /// Refused.

@@ -22,7 +22,9 @@ static PORTS: Mutex<Vec<OpenPort>> = Mutex::new(Vec::new());
 
 /// MPI_Open_port: its text.
 pub fn open_port() -> Result<String> {
-    let listener = Listener::open().map_err(|why| Fault::new(Class::Other).because(why))?;
+    let wrong = |why: String| Fault::new(Class::Other).because(why);
+    let mut listener = Listener::open().map_err(wrong)?;
+    listener.listen_far().map_err(wrong)?;
     let text = listener.text();
     PORTS.lock().push(OpenPort { text: text.clone(), listener: Arc::new(Mutex::new(listener)) });
     Ok(text)

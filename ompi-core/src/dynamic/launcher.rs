@@ -7,10 +7,11 @@ use crate::process;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use opal_core::sys;
+use opal_core::framework::btl::ProcessName;
+use opal_core::{message, sys};
 use orte_core::framework::ess;
 use orte_core::port::Channel;
-use orte_core::universe::{Answer, Request};
+use orte_core::universe::{Answer, EndRequest, Request};
 
 /// MPI_Publish_name.
 pub fn publish(service: &str, port: &str) -> Result<()> {
@@ -38,9 +39,9 @@ pub fn lookup(service: &str) -> Result<String> {
 
 /// A communicator of these processes was disconnected, and this process has left those of other jobs among `left`. One process of a
 /// group speaks for all of it.
-pub fn parted(left: &[u32]) {
+pub fn parted(left: &[ProcessName]) {
     let own = process::name(process::me().index).job;
-    let mut jobs: Vec<u64> = left.iter().map(|process| process::name(*process).job).collect();
+    let mut jobs: Vec<u64> = left.iter().map(|process| process.job).collect();
     jobs.sort_unstable();
     jobs.dedup();
     jobs.into_iter().for_each(|job| tell(&Request::Parted(own, job)));
@@ -56,24 +57,50 @@ pub fn met(members: &[u32]) {
     jobs.into_iter().for_each(|job| tell(&Request::Met(own, job)));
 }
 
-/// Tells mpirun that jobs have met, or parted. One that cannot be told is gone, or never was.
+/// Tells mpirun that jobs have met, or parted. One that cannot be told is gone, or never was. One that is stopped reads it when it goes
+/// on: nobody waits for it longer than for a connection.
 fn tell(what: &Request) {
     let universe = ess::selected().and_then(|environment| environment.running_universe());
     if let Some(Ok(mut channel)) = universe.map(|universe| call(&universe, what)) {
         // Its answer comes when it knows: what this process does next may depend on it.
+        let (seconds, until_ns) = deadline();
         while let Ok(None) = poll(&mut channel) {
+            if sys::monotonic_ns() >= until_ns {
+                message!(
+                    "mpirun did not answer within {seconds} s (mpi_connect_timeout_s); was it stopped? It hears when it goes on \
+                     that jobs have met or parted; until then the failure of one is not told to the other"
+                );
+                return;
+            }
             rest(&channel);
         }
     }
 }
 
-/// A connection to mpirun that has sent a request.
-pub fn request(request: &Request) -> Result<Channel> {
-    let universe = ess::selected().ok_or(Class::Intern)?.universe().map_err(unasked)?;
-    call(&universe, request)
+/// Has these processes ended, of whatever jobs they are, and no others; this one is to end by itself. `Err` if nobody can be asked.
+pub fn end(members: &[u32], status: i32, message: &str) -> Result<()> {
+    let own = process::name(process::me().index);
+    let mut processes: Vec<(u64, Vec<u32>)> = Vec::new();
+    for name in members.iter().map(|member| process::name(*member)).filter(|name| *name != own) {
+        match processes.iter_mut().find(|(job, _)| *job == name.job) {
+            Some((_, ranks)) => ranks.push(name.rank),
+            None => processes.push((name.job, Vec::from([name.rank]))),
+        }
+    }
+    let end = EndRequest { by: (own.job, own.rank), processes, status, message: message.into() };
+    match ask(Class::Other, &Request::End(end))? {
+        Answer::Done => Ok(()),
+        other => Err(refused(Class::Other, other)),
+    }
 }
 
-fn call(universe: &str, request: &Request) -> Result<Channel> {
+/// Where mpirun is asked.
+pub fn universe() -> Result<String> {
+    ess::selected().ok_or(Class::Intern)?.universe().map_err(unasked)
+}
+
+/// A connection to mpirun that has sent a request.
+pub fn call(universe: &str, request: &Request) -> Result<Channel> {
     let mut channel = Channel::call(universe).map_err(unasked)?;
     channel.send(&request.encode()).map_err(unasked)?;
     Ok(channel)
@@ -93,9 +120,10 @@ pub fn poll(channel: &mut Channel) -> Result<Option<Answer>> {
 
 /// `class` is that of the error if there is nobody to ask.
 fn ask(class: Class, what: &Request) -> Result<Answer> {
-    let mut channel = request(what).map_err(|fault| Fault::new(class).because(fault.reason()))?;
-    let seconds = CONNECT_TIMEOUT_S.size() as u64;
-    let until_ns = sys::monotonic_ns().saturating_add(seconds.saturating_mul(1_000_000_000));
+    let mut channel = universe()
+        .and_then(|universe| call(&universe, what))
+        .map_err(|fault| Fault::new(class).because(fault.reason()))?;
+    let (seconds, until_ns) = deadline();
     loop {
         if let Some(answer) = poll(&mut channel)? {
             return Ok(answer);
@@ -106,6 +134,12 @@ fn ask(class: Class, what: &Request) -> Result<Answer> {
         }
         rest(&channel);
     }
+}
+
+/// How long mpirun may take to answer, and until when.
+fn deadline() -> (u64, u64) {
+    let seconds = CONNECT_TIMEOUT_S.size() as u64;
+    (seconds, sys::monotonic_ns().saturating_add(seconds.saturating_mul(1_000_000_000)))
 }
 
 fn refused(class: Class, answer: Answer) -> Fault {

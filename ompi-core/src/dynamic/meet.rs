@@ -6,6 +6,7 @@ use crate::comm::{Communicator, Hints, Member, Reservation};
 use crate::error::{Class, Fault, Result};
 use crate::oob::allgather::{Allgather, Participants, broadcast};
 use crate::oob::{Conversation, Key};
+use crate::process::Meeting;
 use alloc::string::String;
 use alloc::vec::Vec;
 use opal_core::sync::Ordering;
@@ -68,9 +69,9 @@ fn join(
     cards: &[[u64; CARD_WORDS]],
     roster: &[u8],
 ) -> Result<usize> {
-    let there = roster::members(roster)?;
-    let of_card =
-        |(process, card): (&u32, &[u64; CARD_WORDS])| Member { process: *process, context: (card[1] >> 32) as u32 };
+    let mut meeting = Meeting::default();
+    let there = roster::members(roster, &mut meeting)?;
+    let of_card = |(process, card): (u32, &[u64; CARD_WORDS])| Member { process, context: (card[1] >> 32) as u32 };
     let here: Vec<Member> = comm.group.members().iter().zip(cards).map(of_card).collect();
     if here.iter().any(|member| there.iter().any(|other| other.process == member.process)) {
         return Err(Fault::new(Class::Comm).argument("comm").because("the two groups have a process in common"));

@@ -14,7 +14,7 @@
 use crate::comm::Member;
 use crate::error::{Class, Fault, Result};
 use crate::framework::bml;
-use crate::process::{self, Met};
+use crate::process::{self, Meeting, Met};
 use alloc::format;
 use alloc::vec::Vec;
 use opal_core::framework::btl::ProcessName;
@@ -22,7 +22,7 @@ use orte_core::port;
 
 /// Words of a card.
 pub const CARD_WORDS: usize = 4 + ADDRESS_WORDS;
-const ADDRESS_WORDS: usize = 44;
+const ADDRESS_WORDS: usize = 128;
 
 /// This process's card, for the communicator of which it has reserved a context number.
 pub fn card(context: u32) -> Result<[u64; CARD_WORDS]> {
@@ -66,13 +66,13 @@ pub fn of_cards(cards: &[[u64; CARD_WORDS]]) -> Vec<u8> {
     roster
 }
 
-/// The members of the other group. The bytes come from another process: they are checked.
-pub fn members(roster: &[u8]) -> Result<Vec<Member>> {
+/// The members of the other group, which are met. The bytes come from another process: they are checked.
+pub fn members(roster: &[u8], meeting: &mut Meeting) -> Result<Vec<Member>> {
     let here = port::here();
     let mut members = Vec::new();
     for (name, context, node, addresses) in parse(roster).ok_or_else(malformed)? {
         let met = Met { name, same_node: node == here, addresses };
-        let process = process::meet(met).ok_or_else(malformed)?;
+        let process = meeting.meet(met).ok_or_else(malformed)?;
         members.push(Member { process, context });
     }
     Ok(members)

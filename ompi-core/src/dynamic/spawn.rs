@@ -1,7 +1,7 @@
 //! MPI_Comm_spawn and MPI_Comm_spawn_multiple: mpirun starts a job, whose processes connect to a port of the root's.
 
 use super::call::hear;
-use super::launcher::{poll, request};
+use super::launcher::{self, poll};
 use super::meet::{Exchanged, meet};
 use super::soft;
 use crate::comm::Communicator;
@@ -13,9 +13,8 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use opal_core::sync::Mutex;
-use opal_core::sys;
-use orte_core::port::{Channel, Listener};
-use orte_core::universe::{Answer, Request, SpawnApp, SpawnRequest};
+use orte_core::port::{self, Channel, Listener};
+use orte_core::universe::{self, Answer, Request, SpawnApp, SpawnRequest};
 
 /// One of the programs to start.
 pub struct Program {
@@ -69,13 +68,24 @@ fn start(programs: &[Program], roster: &[u8]) -> Exchanged {
 
 fn run(apps: Vec<SpawnApp>, roster: &[u8]) -> Result<Vec<u8>> {
     let failed = |why: String| Fault::new(Class::Spawn).because(why);
-    let listener = Listener::open().map_err(failed)?;
-    let directory = format!("/proc/{}/cwd", sys::pid()).into_bytes();
+    let asked = |fault: Fault| failed(fault.reason().into());
+    let mpirun = launcher::universe().map_err(asked)?;
+    let (is_near, is_far_reaching) = port::reach(&mpirun).unwrap_or((true, false));
+    let mut listener = Listener::open().map_err(failed)?;
+    if is_far_reaching || apps.iter().any(names_hosts) {
+        listener.listen_far().map_err(failed)?;
+    }
+    let directory = universe::directory(is_near).map_err(failed)?;
     let by = process::name(process::me().index).job;
     let spawn = SpawnRequest { port: listener.text(), directory, by, apps };
     // Open until the processes of both jobs have met: from then on the end of one is no error of this call.
-    let mut mpirun = request(&Request::Spawn(spawn)).map_err(|fault| failed(fault.reason().into()))?;
+    let mut mpirun = launcher::call(&mpirun, &Request::Spawn(spawn)).map_err(asked)?;
     hear(&Mutex::new(listener), roster, || look(&mut mpirun))
+}
+
+/// Whether its ranks may run on other hosts.
+fn names_hosts(app: &SpawnApp) -> bool {
+    app.options.iter().any(|option| HOSTS.iter().any(|name| name.as_bytes() == option))
 }
 
 /// Whether to go on waiting for the job.
@@ -83,7 +93,7 @@ fn look(mpirun: &mut Channel) -> Result<()> {
     match poll(mpirun) {
         Ok(None | Some(Answer::Started(_))) => Ok(()),
         Ok(Some(Answer::Refused(why) | Answer::Ended(why))) => Err(Fault::new(Class::Spawn).because(why)),
-        Ok(Some(Answer::Done | Answer::Port(_))) => Err(Class::Intern.into()),
+        Ok(Some(Answer::Done | Answer::Port(_) | Answer::Status(_))) => Err(Class::Intern.into()),
         Err(fault) => Err(Fault::new(Class::Spawn).because(fault.reason())),
     }
 }
@@ -129,14 +139,19 @@ fn is_true(value: &str) -> bool {
 }
 
 /// Info keys (MPI 5.0 §11.8.4, and Open MPI's) and the options of mpirun that mean the same.
-const OPTIONS: [(&str, &str); 9] = [
+const OPTIONS: [(&str, &str); 11] = [
     ("wdir", "--wdir"),
     ("wd", "--wdir"),
     ("path", "--path"),
     ("file", "--tune"),
     ("host", "--host"),
     ("hostfile", "--hostfile"),
+    ("add-host", "--add-host"),
+    ("add-hostfile", "--add-hostfile"),
     ("map_by", "--map-by"),
     ("bind_to", "--bind-to"),
     ("npernode", "--npernode"),
 ];
+
+/// Those of them by which ranks may come to other hosts.
+const HOSTS: [&str; 5] = ["--host", "--hostfile", "--add-host", "--add-hostfile", "--tune"];

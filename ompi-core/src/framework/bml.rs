@@ -1,6 +1,7 @@
 //! BTL management layer: which transports reach which process.
 #![allow(unsafe_code)] // linkme's expansion
 
+use alloc::sync::Arc;
 use opal_core::framework::btl;
 use opal_core::mca;
 use opal_core::sync::{AtomicBool, Once, Ordering};
@@ -24,14 +25,15 @@ pub trait Module: Sync {
         alloc::vec::Vec::new()
     }
 
-    /// A process of another job is left: nothing is on its way to it or from it, and its index is not used again.
+    /// A process of another job is left: nothing is on its way to it or from it, and nobody polls during this call. Another process
+    /// may have its index afterwards.
     fn remove_process(&self, _process: u32) {}
 
     /// Connects the transports to a process, best path first. Messages that are matched travel only on the first.
-    fn add_process(&self, process: &crate::process::Process) -> opal_core::Result<&'static [Path]>;
+    fn add_process(&self, process: &crate::process::Process) -> opal_core::Result<Arc<[Path]>>;
 
     /// What [`Module::add_process`] found for the process of this index; empty if it was not called yet.
-    fn paths(&self, process: u32) -> &'static [Path];
+    fn paths(&self, process: u32) -> Arc<[Path]>;
 
     /// The name of a path's transport, as parameters spell it: `sm`. `None` for a path that is not from this module.
     fn transport_name(&self, path: &Path) -> Option<&'static str>;
@@ -105,7 +107,7 @@ pub fn ignore_paths() {
 pub fn tell_paths(what: Change, process: u32) {
     let observer = OBSERVER.get().filter(|_| IS_OBSERVED.load(Ordering::Relaxed));
     let Some((observer, module)) = observer.zip(selected()) else { return };
-    for path in module.paths(process) {
+    for path in module.paths(process).iter() {
         if let Some(transport) = module.transport_name(path) {
             observer(&PathEvent { what, process, transport });
         }

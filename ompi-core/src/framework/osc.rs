@@ -163,14 +163,6 @@ pub trait Component: mca::Component {
     /// Makes the module of a window that all processes have agreed on; `parts` are those of all, by rank. May communicate over the
     /// window's communicator. After an `Err` on one process the modules of the others are dropped, and another component is asked.
     fn create(&self, plan: &Plan, parts: &[Part]) -> Result<Arc<dyn Module>>;
-
-    /// Memory for MPI_Alloc_mem over which this component can make windows; not of zeros. `None`: it has none, or not like this.
-    fn allocate(&self, _bytes: usize, _alignment: usize) -> Option<*mut u8> {
-        None
-    }
-
-    /// Takes memory of [`Component::allocate`] back, which nobody uses any more.
-    fn free(&self, _at: *mut u8) {}
 }
 
 /// The components that run here, in the one order of all processes of a job (they run the same image).

@@ -82,9 +82,19 @@ pub trait Module: Sync {
     /// there are none left its context number is released (by the PML, which knows when).
     fn remove_comm(&self, comm: &Communicator);
 
+    /// A process of another job is left: no communicator has it any more, nothing is under way to it or from it, and nobody polls
+    /// during this call. Another process may have its index afterwards.
+    fn remove_process(&self, _process: u32) {}
+
     /// Whether no receive is posted on the communicator, no send on it waits for room or for its receive, and no message that
     /// met its receive still moves between this process and one of its peers, whatever communicator it is on.
     fn is_quiesced(&self, comm: &Communicator) -> bool;
+
+    /// Whether the peers have everything that was sent, or the transports see to it. MPI_Finalize polls until it is so; all processes
+    /// are there, too.
+    fn is_drained(&self) -> bool {
+        true
+    }
 
     /// Connects to a process, so that what it sends arrives; does nothing if they are connected. `Err` if it was lost.
     /// Returns the most bytes of an out-of-band message to it: at least [`OOB_BYTES`].
@@ -113,6 +123,16 @@ pub trait Module: Sync {
         context: MatchContext<'_>,
     ) -> Result<Request>;
 
+    /// As `isend` in the standard mode, of a caller that computes as soon as this returns: its part of the work is better done by
+    /// the receiver ([`Module::irecv_from_busy`]).
+    ///
+    /// # Safety
+    /// As `isend`.
+    unsafe fn isend_busy(&self, data: &Data<'_>, dest: i32, tag: i32, context: MatchContext<'_>) -> Result<BusySend> {
+        // SAFETY: the caller's promise.
+        Ok(BusySend::Shared(unsafe { self.isend(data, dest, tag, Mode::Standard, context)? }))
+    }
+
     /// Blocking receive; the status is written unless `None`.
     ///
     /// # Safety
@@ -132,6 +152,22 @@ pub trait Module: Sync {
     /// The buffer's data stays writable, and is not read, until the request completes.
     unsafe fn irecv(&self, data: &Data<'_>, source: i32, tag: i32, context: MatchContext<'_>) -> Result<Request>;
 
+    /// As `irecv`, of a message whose sender computes as soon as it has sent it: a way that wants nothing more of the sender is
+    /// better than one that is faster.
+    ///
+    /// # Safety
+    /// As `irecv`.
+    unsafe fn irecv_from_busy(
+        &self,
+        data: &Data<'_>,
+        source: i32,
+        tag: i32,
+        context: MatchContext<'_>,
+    ) -> Result<Request> {
+        // SAFETY: the caller's promise.
+        unsafe { self.irecv(data, source, tag, context) }
+    }
+
     /// The C functions that are compiled with its [`FastPath`], if it has one.
     fn fast_path(&self) -> Option<EntryPoints> {
         None
@@ -146,6 +182,10 @@ pub trait Module: Sync {
     fn count_traffic(&self, _comm: &Communicator) -> Option<Arc<Traffic>> {
         None
     }
+
+    /// Counts a message of the user's on a communicator that another component moved in parts: one that was sent to a rank, or that has
+    /// arrived from one.
+    fn count_message(&self, _comm: &Communicator, _has_arrived: bool, _rank: i32, _tag: i32, _bytes: usize) {}
 
     /// How messages reach a process, for people; `None` if it is not connected.
     fn path_info(&self, _process: u32) -> Option<PathInfo> {
@@ -189,8 +229,16 @@ pub trait Module: Sync {
 
 /// What a wait for a message is for, of a source that may be MPI_ANY_SOURCE.
 pub fn probed(source: i32, tag: i32, context: MatchContext<'_>) -> Subject {
-    let process = context.comm.peers().members().get(source as u32 as usize).copied();
+    let process = context.comm.peers().members().get(source as u32 as usize);
     subject::message(source, process, tag, context.comm.context, context.collective)
+}
+
+/// A send of a caller that computes ([`Module::isend_busy`]).
+pub enum BusySend {
+    /// The receiver does all that is left to do.
+    LeftToReceiver(Request),
+    /// The sender's progress may be needed.
+    Shared(Request),
 }
 
 /// What became of a send on the fast path.

@@ -2,6 +2,7 @@
 
 use super::configure;
 use crate::report::{stats, trace};
+use crate::{dynamic, process};
 use opal_core::{message, sys};
 use orte_core::framework::ess;
 
@@ -15,6 +16,20 @@ pub fn abort(status: i32, text: &str) -> ! {
         Some(environment) => environment.abort(status, text),
         None => give_up(text),
     }
+}
+
+/// Ends these processes, this one among them, and leaves all others alone, where the launcher can do that; else the job.
+pub fn abort_some(members: &[u32], status: i32, text: &str) -> ! {
+    let is_all = (0..process::count() as u32).all(|rank| members.contains(&rank));
+    let is_own = members.iter().all(|member| (*member as usize) < process::count());
+    if (is_all && is_own) || dynamic::end(members, status, text).is_err() {
+        abort(status, text)
+    }
+    sys::flush_output();
+    stats::told::now();
+    trace::at_abort();
+    // The system keeps eight bits; a failure must stay one.
+    sys::exit(if status & 0xff == 0 { 1 } else { status })
 }
 
 /// As [`abort`] before MPI was started: the launcher is asked all the same if there is one.

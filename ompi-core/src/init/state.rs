@@ -125,6 +125,9 @@ pub(super) fn not_active() -> Fault {
     Fault::new(Class::Other).because(match STATE.load(Ordering::Relaxed) {
         FINALIZED => "it was called after MPI_Finalize",
         FORKED => FORKED_CHILD,
+        _ if MAIN_THREAD.load(Ordering::Relaxed) != 0 => {
+            "it was called after the last MPI_Session_finalize, and MPI_Init was not called"
+        }
         _ if opal_core::sys::other_copy_in_use() => OTHER_COPY,
         _ => "it was called before MPI_Init",
     })

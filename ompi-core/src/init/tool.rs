@@ -20,12 +20,12 @@ pub fn open_tool(wanted: ThreadLevel) -> Result<ThreadLevel> {
 }
 
 /// MPI_T_finalize.
-pub fn close_tool() -> Result<()> {
+pub fn close_tool() -> Result<bool> {
     let mut tools = TOOLS.load(Ordering::Acquire);
     loop {
         let less = tools.checked_sub(1).ok_or(Class::ToolNotInitialized)?;
         match TOOLS.compare_exchange(tools, less, Ordering::AcqRel, Ordering::Acquire) {
-            Ok(_) => return Ok(()),
+            Ok(_) => return Ok(less == 0),
             Err(now) => tools = now,
         }
     }

@@ -34,14 +34,14 @@ impl Participants {
     /// All processes of a communicator; of an intercommunicator those of both groups, the one with the lower first
     /// process first.
     pub fn of(comm: &Communicator) -> Participants {
-        let participant = |(process, context): (&u32, &u32)| Participant { process: *process, context: *context };
+        let participant = |(process, context)| Participant { process, context };
         let rank = comm.rank as usize;
         let Some(remote) = &comm.remote else {
-            let all = comm.group.members().iter().zip(comm.peer_contexts()).map(participant).collect();
+            let all = comm.group.members().iter().zip(comm.peer_contexts().iter()).map(participant).collect();
             return Participants { all, me: rank };
         };
-        let here = comm.group.members().iter().zip(comm.local_contexts()).map(participant);
-        let there = remote.members().iter().zip(comm.peer_contexts()).map(participant);
+        let here = comm.group.members().iter().zip(comm.local_contexts().iter()).map(participant);
+        let there = remote.members().iter().zip(comm.peer_contexts().iter()).map(participant);
         match is_first(comm.group.members(), remote.members()) {
             true => Participants { all: here.chain(there).collect(), me: rank },
             false => Participants { all: there.chain(here).collect(), me: remote.size() + rank },

@@ -8,9 +8,18 @@ use crate::framework::coll::Call;
 use crate::{datatype, executor};
 use alloc::vec;
 use alloc::vec::Vec;
+use opal_core::sync::{AtomicBool, Ordering};
+
+static HAS_BEGUN: AtomicBool = AtomicBool::new(false);
+
+/// Whether MPI_Finalize has begun to gather what the ranks have to say.
+pub fn has_begun() -> bool {
+    HAS_BEGUN.load(Ordering::Relaxed)
+}
 
 /// The bytes of all ranks by rank, at rank 0; elsewhere nothing. All ranks of the communicator call it.
 pub fn at_first(comm: &Communicator, mine: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
+    HAS_BEGUN.store(true, Ordering::Relaxed);
     let is_first = comm.rank == 0;
     let lengths = lengths(comm, mine.len())?;
     let starts: Vec<i64> = lengths.iter().scan(0, |sum, length| Some(core::mem::replace(sum, *sum + length))).collect();

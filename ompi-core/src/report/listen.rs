@@ -4,17 +4,20 @@ use super::stats::{collect, told};
 use super::trace::events;
 use super::wait::{Wait, WaitSubject};
 use crate::comm::Communicator;
-use crate::framework::coll::{self, Function};
+use crate::framework::coll::{self, Function, Ran};
 use crate::framework::pml::watched;
-use crate::tool::event;
+use crate::tool::{collectives, event};
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 use opal_core::sync::{AtomicBool, Mutex, Ordering};
 use opal_core::{sys, wait};
 
 static IS_ON: AtomicBool = AtomicBool::new(false);
 // Since when the last wait has been in vain that said what it is for.
 static SUBJECT: Mutex<Option<(u64, WaitSubject)>> = Mutex::new(None);
+// Threads that are in a collective operation, and how long each has waited there.
+static INSIDE: Mutex<Vec<(u32, u64)>> = Mutex::new(Vec::new());
 
 /// Before there are communicators.
 pub fn begin() {
@@ -41,26 +44,57 @@ pub fn awaits(since_ns: u64, process: Option<u32>, words: &str) {
 }
 
 fn waited(since_ns: u64) {
+    let until_ns = sys::monotonic_ns();
+    add_inside(until_ns.saturating_sub(since_ns));
+    if !is_on() {
+        return;
+    }
     let subject = SUBJECT.lock().take_if(|(since, _)| *since == since_ns).map(|(_, subject)| subject);
-    let wait = Wait { since_ns, until_ns: sys::monotonic_ns(), subject };
+    let wait = Wait { since_ns, until_ns, subject };
     collect::waited(&wait);
     events::waited(&wait);
     told::at(wait.until_ns);
 }
 
-/// Runs a blocking collective operation and notes it.
-pub fn collective<R>(comm: &Communicator, function: Function, run: impl FnOnce() -> R) -> R {
-    if !is_on() {
-        return run();
+fn add_inside(ns: u64) {
+    let mut inside = INSIDE.lock();
+    if !inside.is_empty() {
+        let me = sys::thread_id();
+        if let Some((_, sum)) = inside.iter_mut().rfind(|(thread, _)| *thread == me) {
+            *sum += ns;
+        }
     }
+}
+
+/// Runs it, and says how long this thread waited in it.
+fn waits_of<R>(run: impl FnOnce() -> R) -> (R, u64) {
+    wait::tell_waits(waited);
+    let me = sys::thread_id();
+    INSIDE.lock().push((me, 0));
+    let ended = run();
+    let mut inside = INSIDE.lock();
+    let place = inside.iter().rposition(|(thread, _)| *thread == me);
+    (ended, place.map_or(0, |place| inside.swap_remove(place).1))
+}
+
+/// Runs a blocking collective operation and notes it; with what came of it, component and algorithm, the latter empty if none was
+/// named.
+pub fn collective<R>(comm: &Communicator, function: Function, run: impl FnOnce() -> R) -> (R, Ran) {
     let entry = comm.coll().entry(function).map_or("", |(name, _)| *name);
     coll::take_last();
     let since_ns = sys::monotonic_ns();
-    let ended = run();
+    let (ended, waited_ns) = waits_of(run);
     let until_ns = sys::monotonic_ns();
-    let algorithm = coll::take_last().map_or(String::from(entry), |(name, algorithm)| format!("{name}: {algorithm}"));
-    collect::collective(function.name(), &algorithm, until_ns.saturating_sub(since_ns));
-    events::collective(function.name(), &algorithm, since_ns, until_ns);
-    told::at(until_ns);
-    ended
+    let (ns, ran) = (until_ns.saturating_sub(since_ns), coll::take_last().unwrap_or((entry, "")));
+    collectives::ended(function, ran, ns, waited_ns);
+    if is_on() {
+        let algorithm = match ran {
+            (name, "") => String::from(name),
+            (name, algorithm) => format!("{name}: {algorithm}"),
+        };
+        collect::collective(function.name(), &algorithm, ns, waited_ns);
+        events::collective(function.name(), &algorithm, since_ns, until_ns);
+        told::at(until_ns);
+    }
+    (ended, ran)
 }

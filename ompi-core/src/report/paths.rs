@@ -35,7 +35,12 @@ fn show() -> Result<()> {
 
 /// A line for each run of ranks that this one reaches in the same manner: how many they are, then the cells of the row.
 fn own_rows(ranks: u32) -> String {
-    let cells: Vec<String> = (0..ranks).map(|rank| cells(pml::selected().path_info(rank))).collect();
+    let path = |rank| {
+        // One that was not spoken to is connected for this; one that cannot be is shown as not connected.
+        _ = pml::selected().reach(rank);
+        pml::selected().path_info(rank)
+    };
+    let cells: Vec<String> = (0..ranks).map(|rank| cells(path(rank))).collect();
     cells.chunk_by(|one, next| one == next).map(|run| format!("{}\t{}\n", run.len(), run[0])).collect()
 }
 

@@ -8,7 +8,7 @@ mod text;
 pub mod told;
 
 use super::params::STATS;
-use super::{gather, listen};
+use super::{file_of_rank, gather, listen};
 use crate::comm;
 use crate::error::Result;
 use alloc::string::String;
@@ -19,6 +19,9 @@ use record::RankRecord;
 /// When MPI starts, before there are communicators: counts from now on if that is wanted.
 pub fn at_start() {
     if is_wanted() {
+        if !matches!(STATS.text(), "1" | "-") {
+            super::check_file("--stats (ompi_stats)", STATS.text());
+        }
         collect::begin();
         listen::begin();
         told::begin();
@@ -37,12 +40,31 @@ pub fn at_finalize() -> Result<()> {
     let ranks: Vec<RankRecord> = all.iter().map(|text| RankRecord::decode(&String::from_utf8_lossy(text))).collect();
     let place = STATS.text();
     match place {
-        "1" | "-" => sys::write_stderr(text::of(&ranks).as_bytes()),
+        "1" => sys::write_stderr(text::of(&ranks).as_bytes()),
+        "-" => sys::write_stdout(text::of(&ranks).as_bytes()),
         _ if place.ends_with(".svg") => write(place, &svg::of(&ranks)),
         _ if place.ends_with(".json") => write(place, &json::of(&ranks)),
         _ => write(place, &text::of(&ranks)),
     }
     Ok(())
+}
+
+/// When the last session ends of a process that never called MPI_Init: it has no MPI_Finalize where all ranks could be gathered, and
+/// says what it has itself.
+pub fn at_leave() {
+    if !is_wanted() || gather::has_begun() {
+        return;
+    }
+    let own = [collect::so_far()];
+    told::pause();
+    let rank = own[0].rank;
+    match STATS.text() {
+        "1" => sys::write_stderr(text::of_one(&own).as_bytes()),
+        "-" => sys::write_stdout(text::of_one(&own).as_bytes()),
+        place if place.ends_with(".svg") => write(&file_of_rank(place, rank), &svg::of(&own)),
+        place if place.ends_with(".json") => write(&file_of_rank(place, rank), &json::of(&own)),
+        place => write(&file_of_rank(place, rank), &text::of_one(&own)),
+    }
 }
 
 fn is_wanted() -> bool {

@@ -1,6 +1,6 @@
 //! Tells the launcher what this process waits for, before it sleeps.
 
-use super::listen;
+use super::{OF_ANOTHER_JOB, listen, rank_of};
 use crate::comm;
 use crate::framework::pml::subject::{self, COLLECTIVE, NO_CONTEXT};
 use crate::status::{ANY_SOURCE, ANY_TAG};
@@ -9,6 +9,7 @@ use alloc::string::{String, ToString};
 use opal_core::sync::{AtomicU64, Ordering};
 use opal_core::wait::{Awaited, Subject};
 use orte_core::framework::ess;
+use orte_core::segment::record::AWAITED_TEXT_BYTES;
 
 /// Since when a wait has been in vain, the time now, both in ns, and what it is for.
 pub fn tell(since_ns: u64, now_ns: u64, awaited: &dyn Awaited) {
@@ -17,21 +18,34 @@ pub fn tell(since_ns: u64, now_ns: u64, awaited: &dyn Awaited) {
     let Some(environment) = ess::selected() else { return };
     if TOLD.swap(since_ns, Ordering::Relaxed) != since_ns {
         let subject = awaited.subject();
-        let rank = (subject.process != Subject::NO_PROCESS).then_some(subject.process);
+        let rank = (subject.process != Subject::NO_PROCESS).then_some(subject.process).and_then(rank_of);
         let words = words(&subject);
         listen::awaits(since_ns, rank, &words);
-        environment.awaits(&ess::Awaited { rank, words: &words });
+        environment.awaits(&ess::Awaited { rank, words: &cut(words) });
     }
     environment.sleeps(since_ns, now_ns);
 }
+
+/// As much of it as the launcher has room for. What stands at its end is the name of a communicator.
+fn cut(mut words: String) -> String {
+    if words.len() > AWAITED_TEXT_BYTES {
+        words.truncate(words.floor_char_boundary(AWAITED_TEXT_BYTES - ELLIPSIS.len_utf8()));
+        words.push(ELLIPSIS);
+    }
+    words
+}
+
+const ELLIPSIS: char = '…';
 
 /// What goes on after `waits for`; empty if nobody knows.
 pub fn words(subject: &Subject) -> String {
     let name = comm::of_context(subject.context).filter(|_| subject.context != NO_CONTEXT);
     let on = name.map_or(String::new(), |(_, comm)| format!(" on {}", comm.described()));
-    let in_world = match subject.rank == subject.process as i32 || subject.process == Subject::NO_PROCESS {
-        true => String::new(),
-        false => format!(" (rank {} of the job)", subject.process),
+    let in_world = match subject.process {
+        Subject::NO_PROCESS => String::new(),
+        process if rank_of(process).is_none() => String::from(OF_ANOTHER_JOB),
+        process if subject.rank == process as i32 => String::new(),
+        process => format!(" (rank {process} of the job)"),
     };
     let rank = match subject.rank {
         ANY_SOURCE => "any rank".to_string(),
@@ -49,10 +63,13 @@ pub fn words(subject: &Subject) -> String {
         return format!("{rank}{in_world} in a collective operation{on}");
     }
     match kind {
-        subject::MESSAGE => format!("a message from {rank} with {tag}{on}{in_world}"),
-        subject::REST => format!("the rest of a message from {rank} with {tag}{on}{in_world}"),
-        subject::RECEIVE => format!("{rank} to receive a message with {tag}{on}{in_world}"),
-        subject::ROOM => format!("room for a message to {rank} with {tag}{on}{in_world}"),
+        subject::MESSAGE => format!("a message from {rank}{in_world} with {tag}{on}"),
+        subject::REST => format!("the rest of a message from {rank}{in_world} with {tag}{on}"),
+        subject::RECEIVE => format!("{rank}{in_world} to receive a message with {tag}{on}"),
+        subject::ROOM => format!("room for a message to {rank}{in_world} with {tag}{on}"),
+        subject::PARTITIONS => format!("partitions of a message from {rank}{in_world} with {tag}{on}"),
+        subject::TAKEN => format!("{rank}{in_world} to receive partitions of a message with {tag}{on}"),
+        subject::MARKS => format!("this rank to call MPI_Pready for a message to {rank}{in_world} with {tag}{on}"),
         subject::LOCK if subject.rank == ANY_SOURCE => {
             format!("the lock of rank {} of a window, which others hold", subject.tag)
         }
@@ -70,9 +87,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_long_name_is_cut_and_nothing_else() {
+        let long = format!("a message from rank 1 (rank 5 of the job) with tag 7 on {}", "é".repeat(60));
+        let short = cut(long.clone());
+        assert!(short.len() <= AWAITED_TEXT_BYTES && short.ends_with("é…"), "{short}");
+        assert!(long.starts_with(short.trim_end_matches('…')));
+        assert_eq!(cut("a message".into()), "a message");
+    }
+
+    #[test]
     fn words_for_people() {
         let subject = Subject { kind: subject::MESSAGE, process: 5, rank: 1, tag: 7, context: NO_CONTEXT };
-        assert_eq!(words(&subject), "a message from rank 1 with tag 7 (rank 5 of the job)");
+        assert_eq!(words(&subject), "a message from rank 1 (rank 5 of the job) with tag 7");
         let any = Subject { process: Subject::NO_PROCESS, rank: ANY_SOURCE, tag: ANY_TAG, ..subject };
         assert_eq!(words(&any), "a message from any rank with any tag");
         let collective = Subject { kind: subject::of(subject::REST, true), process: 1, ..subject };

@@ -182,6 +182,10 @@ impl Driver for Collectives {
         run.as_ref().and_then(|(run, _)| run.awaited()).map_or(Subject::UNKNOWN, Request::subject)
     }
 
+    fn context(&self, token: u64) -> Option<u32> {
+        Some(OPERATIONS.get(token as usize)?.comm.get().context)
+    }
+
     fn start(&self, token: u64, id: Id) -> Result<()> {
         OPERATIONS.get(token as usize).ok_or(Class::Intern)?.start(id);
         Ok(())

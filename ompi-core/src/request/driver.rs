@@ -19,18 +19,18 @@ pub trait Driver: Sync {
         Subject::UNKNOWN
     }
 
+    /// The number of the communicator, or of that of the window or the file, whose error handler hears of what is wrong with a call
+    /// that names this request alone (MPI 5.0 §9.3); `None`: that of MPI_COMM_SELF does.
+    fn context(&self, _token: u64) -> Option<u32> {
+        None
+    }
+
     /// [`Kind::Polled`](super::Kind::Polled) and [`Kind::Persistent`](super::Kind::Persistent): tries to move the operation on.
     fn poll(&self, _token: u64) {}
 
     /// [`Kind::Persistent`](super::Kind::Persistent): starts the operation; the request is active already.
     fn start(&self, _token: u64, _id: Id) -> Result<()> {
         Err(Class::UnsupportedOperation.into())
-    }
-
-    /// [`Kind::Partitioned`](super::Kind::Partitioned): MPI_Pready of an operation that is under way, of a partition that may not
-    /// exist. `false` if it is not what it nearly always is: nothing was done, and the component is to be asked.
-    fn pready(&self, _token: u64, _partition: usize) -> bool {
-        false
     }
 
     /// Not for sends and receives: the last word on the status before the user sees it.

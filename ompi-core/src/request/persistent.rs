@@ -97,6 +97,10 @@ static PREPARED: HandleTable<Prepared> = HandleTable::new();
 struct Prepare;
 
 impl Driver for Prepare {
+    fn context(&self, token: u64) -> Option<u32> {
+        Some(PREPARED.get(token as usize)?.comm.get().context)
+    }
+
     fn start(&self, token: u64, id: Id) -> Result<()> {
         let prepared = PREPARED.get(token as usize).ok_or(Class::Intern)?;
         let Transfer { at, count, ref datatype, peer, tag, direction, .. } = prepared.operation;

@@ -161,6 +161,14 @@ impl Slot {
         }
     }
 
+    /// [`Driver::context`] of a request in force.
+    #[cold]
+    pub(super) fn context(&self) -> Option<u32> {
+        let mut context = None;
+        self.drive(|driver, token| context = driver.context(token));
+        context
+    }
+
     /// The status of a complete request, as the user shall see it.
     #[inline]
     pub(super) fn look(&self) -> Status {

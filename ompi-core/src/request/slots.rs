@@ -1,7 +1,6 @@
 //! All slots: chunks that never move, found without a lock, and the list of those that are free.
 #![allow(unsafe_code)]
 
-use super::slot::{ACTIVE, PARTITIONED};
 use super::slot::{
     DETACHED, FREE, GENERATION, GENERATION_SHIFT, INACTIVE, INDEX_BITS, PERSISTENT, QUERIED, STATE, Slot,
 };
@@ -84,17 +83,6 @@ pub(super) fn find_even_freed(handle: usize) -> Option<(&'static Slot, u32)> {
     let word = slot.word.load(Ordering::Acquire);
     let same = (word & GENERATION) >> GENERATION_SHIFT == handle as u32 >> INDEX_BITS;
     (same && word & STATE != FREE).then_some((slot, word))
-}
-
-/// The slot of a partitioned request that is under way. One comparison tells it from all others.
-#[inline(always)]
-pub(super) fn find_partitioned(handle: usize) -> Option<&'static Slot> {
-    if handle > i32::MAX as usize {
-        return None;
-    }
-    let slot = slot(handle as u32 & INDEX_MASK)?;
-    let word = slot.word.load(Ordering::Relaxed) & (GENERATION | STATE | DETACHED | PARTITIONED);
-    (word == (handle as u32 >> INDEX_BITS) << GENERATION_SHIFT | ACTIVE | PARTITIONED).then_some(slot)
 }
 
 /// Takes a slot off the list.

@@ -34,7 +34,7 @@ pub fn process_sets() -> Vec<String> {
     if let Some(app) = ess::selected().and_then(|environment| environment.app_number()) {
         names.push(format!("{APP}{app}"));
     }
-    names.push(format!("{NODE}{}", process::me().node));
+    names.push(format!("{NODE}{}", process::me().node()));
     let me = process::me().index;
     let of_user = sets(PROCESS_SETS.text()).filter(|(_, ranks)| contains(ranks, me));
     names.extend(of_user.map(|(name, _)| String::from(name)));
@@ -53,9 +53,9 @@ pub fn members(name: &str) -> Option<Box<[u32]>> {
     } else if name.eq_ignore_ascii_case(SELF) {
         Box::new([process::me().index])
     } else if name.eq_ignore_ascii_case(SHARED) {
-        all.filter(|index| process::get(*index).node == process::me().node).collect()
+        all.filter(|index| process::get(*index).same_node).collect()
     } else if let Some(node) = number(NODE) {
-        all.filter(|index| process::get(*index).node == node).collect()
+        all.filter(|index| process::get(*index).node() == node).collect()
     } else if let Some(app) = number(APP) {
         let environment = ess::selected()?;
         all.filter(|index| environment.app_of(*index) == Some(app)).collect()

@@ -17,8 +17,8 @@ pub struct Category {
     pub description: &'static str,
     /// Indices of its control variables.
     pub cvars: Vec<i32>,
-    /// Indices of its performance variables.
-    pub pvars: Vec<i32>,
+    framework: &'static str,
+    component: &'static str,
     /// Indices of its event types.
     pub events: Vec<i32>,
     /// Indices of the categories in it.
@@ -66,17 +66,21 @@ pub fn index(name: &str) -> Result<i32> {
 }
 
 impl Category {
-    fn new(name: String, description: &'static str, framework: &str, component: &str) -> Category {
+    /// Indices of its performance variables: more may come.
+    pub fn pvars(&self) -> Vec<i32> {
+        let pvars = pvar::all().into_iter().zip(0..);
+        let own = pvars.filter(|(pvar, _)| (pvar.framework, pvar.component) == (self.framework, self.component));
+        own.map(|(_, index)| index).collect()
+    }
+
+    fn new(name: String, description: &'static str, framework: &'static str, component: &'static str) -> Category {
         let cvars = cvar::all().iter().zip(0..);
         let cvars = cvars.filter(|(cvar, _)| (cvar.framework, cvar.component) == (framework, component));
         let cvars = cvars.map(|(_, index)| index).collect();
-        let pvars = pvar::all().iter().zip(0..);
-        let pvars = pvars.filter(|(pvar, _)| (pvar.framework, pvar.component) == (framework, component));
-        let pvars = pvars.map(|(_, index)| index).collect();
         let events = event::ALL.iter().zip(0..);
         let events = events.filter(|(event, _)| (event.framework, "") == (framework, component));
         let events = events.map(|(_, index)| index).collect();
-        Category { name, description: description.trim(), cvars, pvars, events, categories: Vec::new() }
+        Category { name, description: description.trim(), framework, component, cvars, events, categories: Vec::new() }
     }
 }
 

@@ -3,7 +3,7 @@
 //!
 //! A collective operation is told of where its row has checked its arguments or is about to return: no lock is held, so that a
 //! callback may call whatever it likes, and nothing is lost. What happens to messages and transports happens under locks: it waits
-//! in [`pending`] until the process next sends, receives or calls a blocking collective operation.
+//! in [`pending`] until the process next sends, receives, completes requests or calls a blocking collective operation.
 //!
 //! **Invariant:** nothing here calls a tool; `abi/tool_event.rs` does.
 
@@ -17,6 +17,7 @@ use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ffi::{c_int, c_void};
+use core::ops::Range;
 use opal_core::framework::btl;
 use opal_core::mca::image;
 use opal_core::sync::{AtomicU64, AtomicUsize, Mutex, Once, Ordering};
@@ -57,9 +58,10 @@ pub static ALL: &[Event] = &[
     Event {
         name: "coll_end",
         level: 2,
-        description: "A blocking collective operation has ended, well or not; the elements are those of coll_begin.",
+        description: "A blocking collective operation has ended, well or not. The first elements are those of coll_begin; third: the index \
+                      of the performance variable that counts the calls which its component and algorithm served, whose name says which.",
         framework: "coll",
-        elements: COLLECTIVE,
+        elements: COLLECTIVE_END,
         enumeration: FUNCTIONS,
         source: 0,
     },
@@ -116,6 +118,7 @@ pub const FUNCTIONS: usize = 0x3fff_ffff;
 pub const TRANSPORTS: usize = 0x3fff_fffe;
 
 const COLLECTIVE: &[(ValueType, i64)] = &[(ValueType::Int, 0), (ValueType::Unsigned, 8)];
+const COLLECTIVE_END: &[(ValueType, i64)] = &[(ValueType::Int, 0), (ValueType::Unsigned, 8), (ValueType::Int, 16)];
 const MESSAGE: &[(ValueType, i64)] = &[(ValueType::Int, 0), (ValueType::Int, 4), (ValueType::Unsigned, 8)];
 const PATH: &[(ValueType, i64)] = &[(ValueType::Int, 0), (ValueType::Int, 4)];
 
@@ -124,8 +127,8 @@ pub const SOURCES: [(&str, &str); 2] = [
     ("clock", "Collective operations, as they happen, by the monotonic clock of this process in nanoseconds."),
     (
         "messages",
-        "What happens to messages and transports, by the same clock. It is told when the process next sends, receives or begins or ends \
-         a blocking collective operation, and no more than some thousands are kept until then.",
+        "What happens to messages and transports, by the same clock. It is told when the process next sends, receives, completes requests, \
+         or begins or ends a blocking collective operation, and no more than some thousands are kept until then.",
     ),
 ];
 /// Ticks of each source in a second.
@@ -136,8 +139,6 @@ static INSTANCES: HandleTable<Instance> = HandleTable::new();
 // Handles of registrations in force, and how many there are, for who only wants to know whether.
 static IN_FORCE: Mutex<Vec<usize>> = Mutex::new(Vec::new());
 static LISTENERS: AtomicUsize = AtomicUsize::new(0);
-// Of those the ones for what waits until it is told. Changed while `IN_FORCE` is locked.
-static PENDING_LISTENERS: AtomicUsize = AtomicUsize::new(0);
 // Of the library itself. Changed while `IN_FORCE` is locked.
 static OWN: AtomicUsize = AtomicUsize::new(0);
 static OPERATIONS: AtomicU64 = AtomicU64::new(0);
@@ -147,6 +148,8 @@ pub struct Registration {
     event: usize,
     // The communicator's handle; 0 of an event that is bound to none.
     comm: usize,
+    // Its number.
+    context: u32,
     callbacks: Mutex<[Option<ToolFunction<EventFn>>; SAFETIES.len()]>,
     dropped: Mutex<Option<DroppedFn>>,
     state: Mutex<State>,
@@ -236,20 +239,23 @@ pub fn transports() -> &'static [&'static str] {
     })
 }
 
-/// MPI_T_event_handle_alloc, for a communicator in force, or an event that is bound to none. Whether it is the first of all for what
-/// waits until it is told is returned, too.
-pub fn register(index: i32, comm: usize) -> Result<(usize, bool)> {
+/// MPI_T_event_handle_alloc, for a communicator in force with its number, or an event that is bound to none.
+pub fn register(index: i32, comm: usize, context: u32) -> Result<usize> {
     get(index)?;
     let state = Mutex::new(State { running: 0, freed: false, last: None });
-    let registration =
-        Registration { event: index as usize, comm, callbacks: Mutex::default(), dropped: Mutex::new(None), state };
-    let waits = registration.waits();
+    let registration = Registration {
+        event: index as usize,
+        comm,
+        context,
+        callbacks: Mutex::default(),
+        dropped: Mutex::new(None),
+        state,
+    };
     let handle = REGISTRATIONS.insert(Arc::new(registration)).ok_or(Class::ToolOutOfHandles)?;
     let mut in_force = IN_FORCE.lock();
     in_force.push(handle);
     LISTENERS.store(in_force.len() + OWN.load(Ordering::Relaxed), Ordering::Relaxed);
-    let is_first = waits && PENDING_LISTENERS.fetch_add(1, Ordering::Relaxed) == 0;
-    Ok((handle, is_first))
+    Ok(handle)
 }
 
 /// The registration of a handle that may be anything.
@@ -257,19 +263,34 @@ pub fn registration(handle: usize) -> Result<Arc<Registration>> {
     REGISTRATIONS.get(handle).ok_or_else(|| no_registration(handle))
 }
 
-/// MPI_T_event_handle_free. Returns the function to call now, if no callback of it runs; else [`Registration::left`] will. And
-/// whether it was the last one for what waits until it is told.
-pub fn free(handle: usize, last: Option<ToolFunction<FreeFn>>) -> Result<(Option<ToolFunction<FreeFn>>, bool)> {
+/// MPI_T_event_handle_free. Returns the function to call now, if no callback of it runs; else [`Registration::left`] will.
+pub fn free(handle: usize, last: Option<ToolFunction<FreeFn>>) -> Result<Option<ToolFunction<FreeFn>>> {
     let freed = REGISTRATIONS.remove(handle).ok_or_else(|| no_registration(handle))?;
-    let is_last = {
+    {
         let mut in_force = IN_FORCE.lock();
         in_force.retain(|own| *own != handle);
         LISTENERS.store(in_force.len() + OWN.load(Ordering::Relaxed), Ordering::Relaxed);
-        freed.waits() && PENDING_LISTENERS.fetch_sub(1, Ordering::Relaxed) == 1
-    };
+    }
     let mut state = freed.state.lock();
     (state.freed, state.last) = (true, last);
-    Ok((if state.running == 0 { state.last.take() } else { None }, is_last))
+    Ok(if state.running == 0 { state.last.take() } else { None })
+}
+
+/// The tool interface ends: no registration is in force any more.
+pub fn free_all() {
+    let handles = core::mem::take(&mut *IN_FORCE.lock());
+    LISTENERS.store(OWN.load(Ordering::Relaxed), Ordering::Relaxed);
+    for freed in handles.into_iter().filter_map(|handle| REGISTRATIONS.remove(handle)) {
+        // Who is about to call its callback does so no more.
+        freed.state.lock().freed = true;
+    }
+}
+
+/// Whether a registration is in force for one of these event types.
+pub fn is_registered(events: Range<usize>) -> bool {
+    let in_force = IN_FORCE.lock();
+    let mut registered = in_force.iter().filter_map(|handle| REGISTRATIONS.get(*handle));
+    registered.any(|registration| events.contains(&registration.event))
 }
 
 /// The registrations that want to hear of an event, on a communicator if it is bound to one, with their handles.
@@ -281,9 +302,18 @@ pub fn listeners(event: usize, on: Option<&Communicator>) -> Vec<(usize, Arc<Reg
     found.filter(|(_, registration)| registration.event == event && is_on(registration)).collect()
 }
 
+/// The registrations for an event on a communicator that had this number and is freed.
+pub fn left_behind(event: usize, context: u32) -> Vec<(usize, Arc<Registration>)> {
+    let handles = IN_FORCE.lock().clone();
+    let found = handles.into_iter().filter_map(|handle| Some((handle, REGISTRATIONS.get(handle)?)));
+    let is_left = |own: &Registration| own.context == context && comm::borrow(own.comm).is_none();
+    found.filter(|(_, registration)| registration.event == event && is_left(registration)).collect()
+}
+
 impl Registration {
-    fn waits(&self) -> bool {
-        self.event >= MESSAGES
+    /// Index in [`ALL`].
+    pub fn event(&self) -> usize {
+        self.event
     }
 
     /// MPI_T_event_set_dropped_handler; `None` takes it back.

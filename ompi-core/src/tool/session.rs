@@ -7,6 +7,7 @@ use crate::comm::Communicator;
 use crate::error::{Class, Fault, Result};
 use crate::framework::pml::{self, Traffic};
 use crate::handle::HandleTable;
+use crate::tool::collectives::{self, CallCount};
 use crate::tool::pvar::{self, Origin, Pvar};
 use crate::tool::value::Datum;
 use alloc::sync::Arc;
@@ -44,6 +45,9 @@ pub struct PvarHandle {
 enum Source {
     Process(&'static mca::Pvar),
     Peers(Arc<Traffic>, pml::TrafficCount),
+    Calls(&'static CallCount),
+    Time(&'static CallCount),
+    Late(&'static CallCount),
 }
 
 struct State {
@@ -83,6 +87,18 @@ pub fn allocate(session: usize, index: i32, comm: Option<&Communicator>) -> Resu
                 return Err(Class::ToolOutOfHandles.into());
             }
             (Source::Process(process), 1)
+        }
+        Origin::Calls(count) => {
+            collectives::want();
+            (Source::Calls(count), 1)
+        }
+        Origin::Time(count) => {
+            collectives::want();
+            (Source::Time(count), 1)
+        }
+        Origin::Late(count) => {
+            collectives::want();
+            (Source::Late(count), 1)
         }
         Origin::Peers(what) => {
             let comm = comm.ok_or_else(|| Fault::new(Class::ToolInvalid).argument("obj_handle"))?;
@@ -231,6 +247,9 @@ impl PvarHandle {
         match &self.source {
             Source::Process(mca::Pvar { reading: Reading::Of(read), .. }) => numbers.push(read()),
             Source::Process(mca::Pvar { reading: Reading::Mark(level), .. }) => numbers.push(level.now()),
+            Source::Calls(count) => numbers.push(count.calls()),
+            Source::Time(count) => numbers.push(count.ns()),
+            Source::Late(count) => numbers.push(count.waited_ns()),
             Source::Peers(traffic, count) => numbers.extend(traffic.now(*count)),
         }
     }

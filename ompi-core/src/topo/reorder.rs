@@ -26,9 +26,9 @@ pub fn order(comm: &Communicator, size: usize, reorder: bool, pattern: impl FnOn
 
 /// As [`order`] with what every process knows without asking: on which node each one is.
 pub fn local_order(comm: &Communicator, pattern: &Pattern) -> Result<Vec<usize>> {
-    let place = |process: &u32| {
+    let place = |process| {
         let mut place = [ANYWHERE; topo::LEVELS];
-        place[0] = u64::from(process::get(*process).node);
+        place[0] = u64::from(process::get(process).node());
         place
     };
     let places: Vec<Place> = comm.group.members().iter().map(place).collect();
@@ -50,7 +50,7 @@ fn chosen(pattern: &Pattern, places: &[Place]) -> Result<Vec<usize>> {
 
 fn here() -> Place {
     let mut place = [ANYWHERE; topo::LEVELS];
-    place[0] = u64::from(process::me().node);
+    place[0] = u64::from(process::me().node());
     place[1..].copy_from_slice(&hardware::place().map(|at| at.unwrap_or(ANYWHERE)));
     place
 }

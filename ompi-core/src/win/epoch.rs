@@ -8,6 +8,8 @@ use alloc::vec::Vec;
 /// The epochs that are open.
 #[derive(Default)]
 pub struct Epoch {
+    /// This process's rank.
+    me: usize,
     fence: Fence,
     /// The targets of MPI_Win_start.
     started: Option<Box<[u32]>>,
@@ -29,6 +31,11 @@ enum Fence {
 }
 
 impl Epoch {
+    /// Of the process with this rank: none is open.
+    pub fn of(me: usize) -> Epoch {
+        Epoch { me, ..Epoch::default() }
+    }
+
     /// Refuses an access to a target outside all access epochs; one with a request outside passive ones.
     pub fn check_access(&mut self, rank: usize, with_request: bool) -> Result<()> {
         if self.is_locked(rank) {
@@ -64,7 +71,6 @@ impl Epoch {
     /// MPI_Win_start.
     pub fn start(&mut self, targets: Box<[u32]>) -> Result<()> {
         self.check_no_access()?;
-        self.fence = Fence::Closed;
         self.started = Some(targets);
         Ok(())
     }
@@ -79,10 +85,12 @@ impl Epoch {
         if self.posted.is_some() {
             return Err(wrong("the window is posted already; call MPI_Win_wait first"));
         }
-        if self.fence == Fence::Used {
-            return Err(wrong("accesses since the last MPI_Win_fence are not complete; call it first"));
+        if self.is_locked(self.me) {
+            return Err(wrong(
+                "this process has locked its own memory, which must not be exposed then; unlock it first",
+            ));
         }
-        self.fence = Fence::Closed;
+        self.leave_fence()?;
         self.posted = Some(origins);
         Ok(())
     }
@@ -105,6 +113,9 @@ impl Epoch {
         if self.started.is_some() {
             return Err(wrong("an epoch of MPI_Win_start is open; call MPI_Win_complete first"));
         }
+        if rank == self.me {
+            self.check_not_posted()?;
+        }
         self.leave_fence()?;
         self.locked.push((rank, asked));
         Ok(())
@@ -120,7 +131,7 @@ impl Epoch {
     /// MPI_Win_lock_all.
     pub fn lock_all(&mut self, asked: bool) -> Result<()> {
         self.check_no_access()?;
-        self.fence = Fence::Closed;
+        self.check_not_posted()?;
         self.all = Some(asked);
         Ok(())
     }
@@ -151,6 +162,12 @@ impl Epoch {
         Err(wrong(&format!("an epoch of {open} is open; call {close} first")))
     }
 
+    /// Refuses to end the window while an epoch is open; that of a fence is if something was accessed in it.
+    pub fn check_free(&self) -> Result<()> {
+        self.check_over()?;
+        if self.fence == Fence::Used { Err(not_fenced()) } else { Ok(()) }
+    }
+
     fn is_locked(&self, rank: usize) -> bool {
         self.all.is_some() || self.locked.iter().any(|(locked, _)| *locked == rank)
     }
@@ -162,15 +179,30 @@ impl Epoch {
         self.leave_fence()
     }
 
+    /// Memory is not locked and exposed at the same time (MPI 5.0 §12.5.3).
+    fn check_not_posted(&self) -> Result<()> {
+        match self.posted {
+            Some(_) => Err(wrong(
+                "this process has exposed its memory, which must not be locked then; call MPI_Win_wait first",
+            )),
+            None => Ok(()),
+        }
+    }
+
     fn leave_fence(&mut self) -> Result<()> {
         match self.fence {
-            Fence::Used => Err(wrong("accesses since the last MPI_Win_fence are not complete; call it first")),
+            Fence::Used => Err(not_fenced()),
             Fence::Open | Fence::Closed => {
                 self.fence = Fence::Closed;
                 Ok(())
             }
         }
     }
+}
+
+#[cold]
+fn not_fenced() -> Fault {
+    wrong("accesses since the last MPI_Win_fence are not complete; call it first")
 }
 
 #[cold]
@@ -221,5 +253,33 @@ mod tests {
         epoch.lock_all(false).unwrap();
         epoch.check_flush(Some(7)).unwrap();
         assert!(!epoch.unlock_all().unwrap());
+    }
+
+    #[test]
+    fn own_memory_is_locked_or_exposed_and_a_window_ends_outside_epochs() {
+        let mut epoch = Epoch::of(1);
+        let refused = |result: Result<()>| assert_eq!(result.unwrap_err().get(), Class::RmaSync as i32);
+        epoch.lock(0, true).unwrap();
+        refused(epoch.check_free());
+        epoch.post(Box::new([0])).unwrap();
+        epoch.unlock(0).unwrap();
+        refused(epoch.check_free());
+        refused(epoch.lock(1, true));
+        refused(epoch.lock_all(true));
+        epoch.end_exposure();
+        epoch.lock(1, false).unwrap();
+        refused(epoch.post(Box::new([0])));
+        epoch.unlock(1).unwrap();
+        epoch.lock_all(true).unwrap();
+        refused(epoch.post(Box::new([0])));
+        refused(epoch.check_free());
+        epoch.unlock_all().unwrap();
+        epoch.fence(true).unwrap();
+        epoch.check_free().unwrap();
+        epoch.check_access(0, false).unwrap();
+        refused(epoch.check_free());
+        refused(epoch.post(Box::new([0])));
+        epoch.fence(true).unwrap();
+        epoch.check_free().unwrap();
     }
 }

@@ -14,6 +14,7 @@ mod locks;
 #[cfg(all(test, loom))]
 mod models;
 mod module;
+mod own;
 mod peers;
 mod share;
 mod ticket;
@@ -23,6 +24,7 @@ pub use access::{Mapped, TargetData, perform};
 pub use layout::{Layout, PAGE};
 pub use locks::Combining;
 pub use module::{NodeModule, Reach};
+pub use own::{MappedParts, own_part, share_parts};
 pub use peers::Peers;
-pub use share::{TOLD, no_memory, share};
+pub use share::{TOLD, exchange, no_memory, share};
 pub use words::Words;

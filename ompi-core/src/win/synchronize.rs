@@ -70,7 +70,7 @@ impl Window {
         };
         // Of one origin there is one to wait for.
         let only = || match &origins[..] {
-            [one] => self.comm.group.members().get(*one as usize).map(|process| (*one as usize, *process)),
+            [one] => self.comm.group.members().get(*one as usize).map(|process| (*one as usize, process)),
             _ => None,
         };
         wait::until_done(wait::awaiting(is_over, || subject::at_window(subject::COMPLETE, only(), 0)))?;
@@ -199,7 +199,7 @@ impl Window {
 
     /// The ranks of a group's members.
     fn ranks_of(&self, group: &Group) -> Result<Box<[u32]>> {
-        let rank = |member: &u32| self.group.rank_of(*member).map(|rank| rank as u32);
+        let rank = |member| self.group.rank_of(member).map(|rank| rank as u32);
         group.members().iter().map(rank).collect::<Option<Box<[u32]>>>().ok_or_else(|| {
             let why = "the group has a process that is no member of the window's group";
             Fault::new(Class::Group).argument("group").because(why)

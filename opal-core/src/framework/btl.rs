@@ -3,18 +3,19 @@
 //! A transport knows nothing of MPI. The 3-bit am id selects the handler of a message, the `immediate` is opaque to the
 //! transport, which carries [`Caps::immediate_bits`] bits of it. Order per peer and module is kept.
 //!
-//! Every call is complete when it returns `Ok`: the caller's buffer is its own again, also after [`Module::put`] and
-//! [`Module::get`]. [`Full`] is not an error: try again after progress. [`Caps`] says what a module can do beyond
-//! [`Module::send_inline`], [`Module::send`] and [`Module::poll`]. pml/ob1 refuses a module with fewer than 54
+//! A send is complete when it returns `Ok`: the caller's buffer is its own again. [`Full`] is not an error: try again after progress.
+//! [`Caps`] says what a module can do beyond [`Module::send_inline`], [`Module::send`] and [`Module::poll`]; memory of a peer that it reaches by
+//! itself is a subject of its own ([`RemoteCaps`]). pml/ob1 refuses a module with fewer than 54
 //! [`Caps::immediate_bits`] or fewer than 48 [`Caps::send_bytes`].
 //!
 //! # The life of a module
 //! 1. [`set_job`] and [`shmem::select`](crate::framework::shmem::select), before any transport is opened.
 //! 2. `open` and [`Component::query`] of each component, once. A transport that cannot run here declines with a sentence.
-//! 3. [`register_handler`], [`register_placement`], [`register_drain`] and [`on_failure`], by the PML, once each.
+//! 3. [`register_handler`], [`register_placement`], [`register_drain`], [`on_failure`] and [`on_unknown_peer`], by the PML, once each.
 //! 4. [`Module::address`] of each module, once. All processes exchange the results.
-//! 5. [`Module::add_peer`] for a process, before this one first sends to it or expects a message from it. The peer may have
-//!    added this process long before and sent to it: what it sent must be kept.
+//! 5. [`Module::add_peer`] for a process, before this one first sends to it. The peer may have added this process long before and
+//!    sent to it: what it sent must be kept. All processes of this node are added early; a module that reaches others says by
+//!    [`unknown_peer`] that one of them sends which was not added.
 //! 6. Sends and polls; [`Module::remove_peer`] instead, if another transport is used for that process.
 //!
 //! A module lives as long as its process; no call closes it. MPI_Finalize polls until [`Module::is_drained`].
@@ -72,17 +73,24 @@ pub struct Caps {
     /// the lowest latency carries everything that is matched.
     pub latency_ns: u32,
     /// Bandwidth in 10⁶ bits per second, more than 0. The fragments of a long message go to all modules that are used for
-    /// a process, in this proportion.
+    /// a process, in this proportion until all of them say their [`Module::throughput`].
     pub bandwidth_mbps: u32,
     /// Rank among transports, without a unit. Of the modules that reach a process only those with the highest value are
     /// used: 65536 for btl/self, 1024 for btl/sm, 100 for btl/tcp.
     pub exclusivity: u32,
-    /// [`Module::put`] works. No PML of this tree uses it yet.
-    pub put: bool,
-    /// [`Module::get`] works. No PML of this tree uses it yet.
-    pub get: bool,
+    /// What it does with memory of peers that do nothing.
+    pub remote: RemoteCaps,
     /// Hash of the wire format. The transport publishes it in its address and compares it in [`Module::add_peer`].
     pub wire_id: u32,
+}
+
+/// What was measured of a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Throughput {
+    /// What it carried lately while something was always under way, in 10⁶ bits per second; more than 0.
+    pub mbps: u32,
+    /// Bytes that were sent on it and that the peer is not known to have.
+    pub unacknowledged: usize,
 }
 
 /// A process among those of all jobs.
@@ -105,15 +113,6 @@ pub struct Peer<'a> {
     pub same_node: bool,
     /// The addresses of all modules of the same component in that process, one after the other. Hostile.
     pub address: &'a [u8],
-}
-
-/// Memory of a peer that [`Module::put`] and [`Module::get`] may touch: address there and the key its owner published.
-#[derive(Clone, Copy, Debug)]
-pub struct Remote {
-    /// Address in the peer.
-    pub address: u64,
-    /// What [`Module::register_memory`] returned there.
-    pub key: u64,
 }
 
 /// Handles a message: `(peer index, immediate, payload)`. The payload is valid until it returns. It may send, but not wait
@@ -182,6 +181,23 @@ pub fn deliver(am: AmId, peer: u32, immediate: u64, payload: Untrusted<'_>) {
     }
 }
 
+static ON_UNKNOWN_PEER: Once<fn(peer: u32)> = Once::new();
+
+/// Registers the function that is called when a process of the job has something to say that was not added: it adds the process;
+/// once.
+pub fn on_unknown_peer(callback: fn(peer: u32)) {
+    ON_UNKNOWN_PEER.call_once(|| callback);
+}
+
+/// For modules, from [`Module::poll`] with no lock held: a process of the job, which has proved that, wants to send to this one and was
+/// not added. Perhaps it is when this returns. Called once per attempt of the process.
+#[cold]
+pub fn unknown_peer(peer: u32) {
+    if let Some(callback) = ON_UNKNOWN_PEER.get() {
+        callback(peer);
+    }
+}
+
 /// Registers the function that is called when a peer can no longer be reached; once.
 pub fn on_failure(callback: fn(peer: u32)) {
     ON_FAILURE.call_once(|| callback);
@@ -207,10 +223,10 @@ pub trait Module: Sync {
     fn caps(&self) -> &Caps;
 
     /// The bytes by which peers reach this module; they get them as [`Peer::address`]. They hold at least the wire id, so
-    /// that another version of the library is told apart.
+    /// that another version of the library is told apart, or nothing where peers need nothing or do not reach it.
     fn address(&self) -> Vec<u8>;
 
-    /// The bytes by which processes of other jobs on this node reach this module, `name` being this process; they get them as
+    /// The bytes by which processes of other jobs reach this module, `name` being this process; they get them as
     /// [`Peer::address`], and none of [`Module::address`]. Empty: they do not reach it. What this takes is made at the first
     /// call; later ones return the same.
     fn address_beyond_job(&self, _name: ProcessName) -> Vec<u8> {
@@ -225,9 +241,8 @@ pub trait Module: Sync {
     /// system's. Print a message before an `Err`: it fails the communication with the peer, and no other transport is tried.
     fn add_peer(&self, peer: Peer<'_>) -> Result<Option<Endpoint>>;
 
-    /// Closes a peer: sends to it answer [`Full`] from now on, and nothing of it is delivered any more. Called directly after
-    /// [`Module::add_peer`] if another transport is preferred, or when a process of another job is left and nothing is on its way
-    /// to it or from it. The endpoint is not used again.
+    /// Closes a peer: sends to it answer [`Full`] from now on, and nothing of it is delivered any more. Called when a process of
+    /// another job is left and nothing is on its way to it or from it. The endpoint is not used again.
     fn remove_peer(&self, endpoint: Endpoint);
 
     /// Sends at most [`Caps::inline_bytes`] bytes: the fast path.
@@ -286,29 +301,76 @@ pub trait Module: Sync {
         })
     }
 
-    /// Writes `bytes` bytes from `from` to the peer's memory. `Ok`: they are there. `Err(Unsupported)` unless [`Caps::put`];
-    /// after another error some of them may be there.
+    /// Begins to write `bytes` bytes, at most [`RemoteCaps::put_bytes`], from `from` to the peer's memory. `Err(Full)`: nothing was begun.
     ///
     /// # Safety
-    /// `from` is readable for `bytes`.
-    unsafe fn put(&self, _to: Endpoint, _from: *const u8, _remote: Remote, _bytes: usize) -> Result<()> {
+    /// `from` is readable for `bytes`, and unchanged until the operation is complete. The peer has registered the memory under this key.
+    ///
+    /// # Panics
+    /// Without [`RemoteCaps::put_bytes`].
+    unsafe fn put(
+        &self,
+        _to: Endpoint,
+        _from: *const u8,
+        _remote: Remote,
+        _bytes: usize,
+        _done: Completion,
+    ) -> core::result::Result<Begun, Full> {
+        panic!("this transport has no put, as its Caps::remote says")
+    }
+
+    /// Begins to read `bytes` bytes, at most [`RemoteCaps::get_bytes`], of the peer's memory to `to`. `Err(Full)`: nothing was begun.
+    ///
+    /// # Safety
+    /// `to` is writable for `bytes`, and nobody else's until the operation is complete. The peer has registered the memory under this key.
+    ///
+    /// # Panics
+    /// Without [`RemoteCaps::get_bytes`].
+    unsafe fn get(
+        &self,
+        _from: Endpoint,
+        _to: *mut u8,
+        _remote: Remote,
+        _bytes: usize,
+        _done: Completion,
+    ) -> core::result::Result<Begun, Full> {
+        panic!("this transport has no get, as its Caps::remote says")
+    }
+
+    /// Begins an atomic operation on a word of the peer's memory. `Err(Full)`: nothing was begun.
+    ///
+    /// # Safety
+    /// The peer has registered the memory under this key, and the word is aligned.
+    ///
+    /// # Panics
+    /// If [`RemoteCaps::atomics`] has none of this kind.
+    unsafe fn atomic(
+        &self,
+        _to: Endpoint,
+        _remote: Remote,
+        _atomic: Atomic,
+        _width: Width,
+        _done: Completion,
+    ) -> core::result::Result<Begun, Full> {
+        panic!("this transport has no such atomic operation, as its Caps::remote says")
+    }
+
+    /// Makes `bytes` bytes of this process's memory reachable for the peers' operations; `Err` where the system or a card has no more room.
+    /// Local memory of operations needs no call: where a fabric wants it registered, too, the module sees to it.
+    fn register_memory(&self, _address: *mut u8, _bytes: usize) -> Result<Registration> {
         Err(Error::Unsupported)
     }
 
-    /// Reads `bytes` bytes of the peer's memory to `to`. `Ok`: they are here. `Err(Unsupported)` unless [`Caps::get`]; after
-    /// another error some of them may be here.
-    ///
-    /// # Safety
-    /// `to` is writable for `bytes`.
-    unsafe fn get(&self, _from: Endpoint, _to: *mut u8, _remote: Remote, _bytes: usize) -> Result<()> {
+    /// Takes it back. No peer uses it any more.
+    fn unregister_memory(&self, _registration: Registration) {}
+
+    /// Makes a peer's key usable as [`Remote::key`]; the bytes are hostile. `Err(Malformed)` if it can be none.
+    fn import_key(&self, _of: Endpoint, _key: &[u8]) -> Result<u64> {
         Err(Error::Unsupported)
     }
 
-    /// Makes `bytes` bytes of this process's memory reachable for the peers' put and get. Returns the [`Remote::key`], 0 where
-    /// none is needed. No call takes it back.
-    fn register_memory(&self, _address: *mut u8, _bytes: usize) -> Result<u64> {
-        Ok(0)
-    }
+    /// Ends the use of a key of [`Module::import_key`].
+    fn drop_key(&self, _of: Endpoint, _key: u64) {}
 
     /// Word `index` of those that this process and a peer share: `own` ones are this process's to give a meaning to, the
     /// others the peer's, which sees them as its own. Both see 0 at first; what the other writes is hostile. `None` where
@@ -334,6 +396,12 @@ pub trait Module: Sync {
     /// Wakes a peer that sleeps. Called after a push to its [`Module::fifo_pair`] or a store to memory that it shares, if
     /// [`FifoPair::peer_sleeps`].
     fn wake(&self, _peer: Endpoint) {}
+
+    /// How fast the path to a peer is, as the peer acknowledged it. `None`: nobody has measured, [`Caps::bandwidth_mbps`] is all that is
+    /// known.
+    fn throughput(&self, _to: Endpoint) -> Option<Throughput> {
+        None
+    }
 
     /// What people want to know of the path to a peer beside the transport's name: an interface, how it is protected. Empty:
     /// nothing.
@@ -383,9 +451,11 @@ pub trait Module: Sync {
 mod drain;
 mod module_ref;
 mod placement;
+mod remote;
 pub use drain::{Drain, Drained, PeekResult, drain, drain_with, register_drain, replace_drain};
 pub use module_ref::ModuleRef;
 pub use placement::{Fill, PREFIX_BYTES_MAX, Placement, RxPayload, placement, register_placement};
+pub use remote::{Atomic, AtomicSet, Begun, Completion, KEY_BYTES_MAX, Registration, Remote, RemoteCaps, Width};
 
 static NODE_SERVED: AtomicBool = AtomicBool::new(false);
 

@@ -1,9 +1,10 @@
 //! Notices of memory that the program unmaps: static. A transport that registers memory with a device must know when a
-//! mapping ends. memory/hook learns of it by hooks in the C library; memory/none gives no notices.
+//! mapping ends. memory/hook learns of it by hooks in the C library; memory/none gives no notices, nor does memory/shheap, which gives
+//! the program's long allocations from memory that peers can map.
 #![allow(unsafe_code)] // linkme's expansion and the component's symbol
 
 use crate::mca;
-use crate::sync::{AtomicPtr, Ordering};
+use crate::sync::{AtomicPtr, Mutex, Ordering};
 use crate::{Error, Result};
 
 /// A way to watch. Whether unmapping is seen is the symbol that [`provide_memory!`](crate::provide_memory) defines.
@@ -70,6 +71,18 @@ pub fn released(address: usize, bytes: usize) {
 }
 
 static CALLBACKS: [AtomicPtr<()>; 8] = [const { AtomicPtr::new(core::ptr::null_mut()) }; 8];
+
+/// For the component, when it is opened: what users should know of how it runs here, as a sentence. One process of a job says it.
+pub fn note(text: &'static str) {
+    *NOTE.lock() = Some(text);
+}
+
+/// What was noted.
+pub fn noted() -> Option<&'static str> {
+    *NOTE.lock()
+}
+
+static NOTE: Mutex<Option<&'static str>> = Mutex::new(None);
 
 /// Defines the framework's symbol: `provide_memory!(watches)` with `fn watches() -> bool`.
 #[macro_export]

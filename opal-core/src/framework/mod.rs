@@ -4,6 +4,8 @@ pub mod atomics;
 pub mod btl;
 pub mod memcpy;
 pub mod memory;
+pub mod netif;
+pub mod reachable;
 pub mod shmem;
 pub mod smsc;
 pub mod timer;
@@ -16,6 +18,8 @@ pub static ALL: &[&Framework] = &[
     &btl::FRAMEWORK,
     &memcpy::FRAMEWORK,
     &memory::FRAMEWORK,
+    &netif::FRAMEWORK,
+    &reachable::FRAMEWORK,
     &shmem::FRAMEWORK,
     &smsc::FRAMEWORK,
     &timer::FRAMEWORK,

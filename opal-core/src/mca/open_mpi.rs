@@ -62,7 +62,7 @@ fn matches(pattern: &str, name: &str) -> bool {
 const FRAMEWORKS: &str = "accelerator allocator backtrace bfrops compress crcp crs dl dpm errmgr event fbtl fcoll filem fs gds \
     grpcomm hook hwloc if installdirs io iof mca memchecker memheap mpool mtl odls ompi oob opal orte osc oshmem part patcher \
     pcompress pdl pfexec pgpu pinstalldirs plm plog pmdl pmix pnet preg prm prte prtereachable psec psensor psquash pstat pstrg \
-    ptl pubsub ras rcache reachable regx rmaps rml routed rtc rte schizo scoll sharedfp shmemx spml sshmem state threads \
+    ptl pubsub ras rcache regx rmaps rml routed rtc rte schizo scoll sharedfp shmemx spml sshmem state threads \
     vprotocol";
 
 /// Components of frameworks that exist here, too.

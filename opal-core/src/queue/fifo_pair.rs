@@ -44,6 +44,7 @@ impl FifoPair {
     /// `demotes`: whether this core can push lines out of its cache ([`super::fifo::can_demote`]).
     pub fn new(producer: Producer, consumer: Consumer, sleep_flag: &'static AtomicU32, demotes: bool) -> FifoPair {
         let (flags, has_received) = (AtomicU8::new(if demotes { DEMOTES } else { 0 }), AtomicBool::new(false));
+        let consumer = consumer.watching(sleep_flag);
         let empty_poll = AtomicBool::new(false);
         FifoPair {
             producer: ConditionalLock::new(producer),

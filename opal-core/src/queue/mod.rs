@@ -3,4 +3,5 @@
 
 pub mod fifo;
 pub mod fifo_pair;
+pub mod sleep_flag;
 pub mod small;

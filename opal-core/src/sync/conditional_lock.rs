@@ -8,6 +8,7 @@
 
 use super::{AtomicBool, Ordering};
 use core::cell::UnsafeCell;
+use core::mem::ManuallyDrop;
 use core::ops::{Deref, DerefMut};
 
 static THREADS: AtomicBool = AtomicBool::new(false);
@@ -56,6 +57,30 @@ impl<T> ConditionalLock<T> {
             self.held.store(true, Ordering::Relaxed);
         }
         Guard { of: self }
+    }
+
+    /// Takes the value whatever is known of threads: for data that threads of the program reach of which MPI was not told, as
+    /// inside `malloc`. All that use such data take it so.
+    pub fn lock_among_threads(&self) -> Guard<'_, T> {
+        self.lock_contended();
+        Guard { of: self }
+    }
+
+    /// Another guard for a hold whose guard was forgotten; it is forgotten again.
+    ///
+    /// # Safety
+    /// There is such a hold, it is the caller's, and nobody else uses the value by it meanwhile.
+    pub unsafe fn held_already(&self) -> ManuallyDrop<Guard<'_, T>> {
+        ManuallyDrop::new(Guard { of: self })
+    }
+
+    /// Ends a hold whose guard was forgotten, so that it lasts from one function to another.
+    ///
+    /// # Safety
+    /// There is such a hold, and nobody uses the value by it any more.
+    pub unsafe fn let_go(&self) {
+        // Release pairs with the Acquire in `lock` and `try_lock`.
+        self.held.store(false, Ordering::Release);
     }
 
     /// Takes the value if no other thread may exist and nobody holds it: without a call on any way through it, so that a

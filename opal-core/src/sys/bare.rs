@@ -35,8 +35,18 @@ pub fn write_stderr(bytes: &[u8]) {
     bare_write(bytes);
 }
 
+/// As above.
+pub fn write_stdout(bytes: &[u8]) {
+    bare_write(bytes);
+}
+
 /// There are no files.
 pub fn write_file(_path: &str, _bytes: &[u8]) -> Result<(), &'static str> {
+    Err("there are no files without an operating system")
+}
+
+/// There are no files.
+pub fn may_write_file(_path: &str) -> Result<(), &'static str> {
     Err("there are no files without an operating system")
 }
 

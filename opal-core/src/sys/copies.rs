@@ -23,8 +23,12 @@ pub fn mark_in_use() {
 
 /// Whether a copy of this library is in use in this process. The caller's own copy is not, or it would find itself.
 pub fn other_copy_in_use() -> bool {
-    let file = ["/memfd:", FILE_PREFIX].concat();
-    read_file("/proc/self/maps").is_some_and(|maps| maps.windows(file.len()).any(|window| window == file.as_bytes()))
+    read_file("/proc/self/maps").is_some_and(|maps| shows_file(&maps, FILE_PREFIX))
+}
+
+fn shows_file(maps: &[u8], name: &str) -> bool {
+    let file = ["/memfd:", name].concat();
+    maps.windows(file.len()).any(|window| window == file.as_bytes())
 }
 
 #[cfg(test)]
@@ -33,8 +37,14 @@ mod tests {
 
     #[test]
     fn a_mark_is_seen() {
-        assert!(!other_copy_in_use());
+        // Other tests of this process have files of the library, too.
+        let is_marked = || read_file("/proc/self/maps").is_some_and(|maps| shows_file(&maps, "ompi-rs in use"));
+        assert!(!is_marked());
         mark_in_use();
-        assert!(other_copy_in_use());
+        assert!(is_marked() && other_copy_in_use());
+        let line =
+            |file: &str| std::format!("7f0000000000-7f0000001000 r--s 00000000 00:01 77 /memfd:{file} (deleted)");
+        assert!(shows_file(line("ompi-rs segment").as_bytes(), FILE_PREFIX));
+        assert!(!shows_file(line("another ompi-rs ").as_bytes(), FILE_PREFIX) && !shows_file(b"", FILE_PREFIX));
     }
 }

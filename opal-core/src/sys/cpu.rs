@@ -4,6 +4,11 @@
 #[cfg(target_arch = "x86_64")]
 use core::arch::x86_64::__cpuid_count;
 
+/// SSE4.2, with the instruction for CRC32C.
+pub fn has_sse42() -> bool {
+    features() & SSE42 != 0
+}
+
 /// AVX2.
 pub fn has_avx2() -> bool {
     extended_features() & AVX2 != 0 && saved_registers() & YMM == YMM
@@ -20,6 +25,12 @@ pub fn has_avx512() -> bool {
     extended_features() & WANTED == WANTED && saved_registers() & ZMM == ZMM
 }
 
+/// ECX of leaf 1.
+#[cfg(target_arch = "x86_64")]
+fn features() -> u32 {
+    __cpuid_count(1, 0).ecx
+}
+
 /// EBX of leaf 7; 0 where there is none.
 #[cfg(target_arch = "x86_64")]
 fn extended_features() -> u32 {
@@ -30,7 +41,7 @@ fn extended_features() -> u32 {
 #[cfg(target_arch = "x86_64")]
 fn saved_registers() -> u32 {
     const OSXSAVE_AVX: u32 = 1 << 27 | 1 << 28;
-    if __cpuid_count(1, 0).ecx & OSXSAVE_AVX != OSXSAVE_AVX {
+    if features() & OSXSAVE_AVX != OSXSAVE_AVX {
         return 0;
     }
     let low: u32;
@@ -42,6 +53,11 @@ fn saved_registers() -> u32 {
 }
 
 #[cfg(not(target_arch = "x86_64"))]
+fn features() -> u32 {
+    0
+}
+
+#[cfg(not(target_arch = "x86_64"))]
 fn extended_features() -> u32 {
     0
 }
@@ -51,6 +67,7 @@ fn saved_registers() -> u32 {
     0
 }
 
+const SSE42: u32 = 1 << 20;
 const AVX2: u32 = 1 << 5;
 const AVX512F: u32 = 1 << 16;
 const AVX512DQ: u32 = 1 << 17;

@@ -1,5 +1,6 @@
 //! Linux.
 
+use super::Errno;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ffi::{CStr, c_char, c_int};
@@ -46,11 +47,20 @@ pub fn variable(name: &str) -> Option<&'static str> {
 }
 
 /// Writes all bytes to standard error; failures have nowhere to be told.
-pub fn write_stderr(mut bytes: &[u8]) {
-    // SAFETY: descriptor 2 is borrowed for this call; if it is closed the write fails and is given up.
-    let stderr = unsafe { rustix::fd::BorrowedFd::borrow_raw(2) };
+pub fn write_stderr(bytes: &[u8]) {
+    write_all(2, bytes);
+}
+
+/// Writes all bytes to standard output, past what the C library holds of it; a failure is given up.
+pub fn write_stdout(bytes: &[u8]) {
+    write_all(1, bytes);
+}
+
+fn write_all(number: i32, mut bytes: &[u8]) {
+    // SAFETY: the descriptor is borrowed for this call; if it is closed the write fails and is given up.
+    let stream = unsafe { rustix::fd::BorrowedFd::borrow_raw(number) };
     while !bytes.is_empty() {
-        match rustix::io::write(stderr, bytes) {
+        match rustix::io::write(stream, bytes) {
             Ok(written) => bytes = &bytes[written..],
             Err(rustix::io::Errno::INTR) => {}
             Err(rustix::io::Errno::AGAIN) => yield_now(),
@@ -85,18 +95,37 @@ pub fn random<const N: usize>() -> rustix::io::Result<[u8; N]> {
 }
 
 /// Writes a whole file, in the place of one that is there.
-pub fn write_file(path: &str, mut bytes: &[u8]) -> rustix::io::Result<()> {
-    use rustix::fs::{Mode, OFlags};
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::CLOEXEC;
-    let file = rustix::fs::open(path, flags, Mode::from_raw_mode(0o666))?;
+pub fn write_file(path: &str, mut bytes: &[u8]) -> Result<(), Errno> {
+    let file = open_to_write(path, OFlags::CREATE | OFlags::TRUNC)?;
     while !bytes.is_empty() {
         match rustix::io::write(&file, bytes) {
             Ok(written) => bytes = &bytes[written..],
             Err(rustix::io::Errno::INTR) => {}
-            Err(errno) => return Err(errno),
+            Err(errno) => return Err(Errno(errno.raw_os_error())),
         }
     }
     Ok(())
+}
+
+/// Whether a file could be written, as far as it can be known before. One that is there stays as it is, and none is left behind.
+pub fn may_write_file(path: &str) -> Result<(), Errno> {
+    // A pipe without a reader is none that cannot be written.
+    match open_to_write(path, OFlags::NONBLOCK) {
+        Err(Errno::NOENT) => {}
+        Err(errno) if errno.0 == rustix::io::Errno::NXIO.raw_os_error() => return Ok(()),
+        other => return other.map(drop),
+    }
+    match open_to_write(path, OFlags::CREATE | OFlags::EXCL) {
+        Ok(_made) => rustix::fs::unlink(path).map_err(|errno| Errno(errno.raw_os_error())),
+        // Somebody else made it meanwhile.
+        Err(Errno::EXIST) => Ok(()),
+        Err(errno) => Err(errno),
+    }
+}
+
+fn open_to_write(path: &str, how: OFlags) -> Result<rustix::fd::OwnedFd, Errno> {
+    let opened = rustix::fs::open(path, OFlags::WRONLY | OFlags::CLOEXEC | how, Mode::from_raw_mode(0o666));
+    opened.map_err(|errno| Errno(errno.raw_os_error()))
 }
 
 /// The whole content of a small file of the system's own (`/proc`, `/sys`), or `None` if it cannot be read. Others are for
@@ -151,6 +180,19 @@ pub fn pid() -> u32 {
 pub fn in_forked_children(run: extern "C" fn()) {
     // SAFETY: a function that lives as long as the process. A failure, for lack of memory, leaves children unguarded.
     unsafe { libc::pthread_atfork(None, None, Some(run)) };
+}
+
+/// Has each fork from now on run these: in the forking thread before it, and after it there and in the child. `false` if there is no memory
+/// to note them.
+pub fn around_forks(before: extern "C" fn(), in_parent: extern "C" fn(), in_child: extern "C" fn()) -> bool {
+    // SAFETY: functions that live as long as the process.
+    unsafe { libc::pthread_atfork(Some(before), Some(in_parent), Some(in_child)) == 0 }
+}
+
+/// A number of the calling thread's, unique in this process, which its copy in a child of fork has, too.
+pub fn thread_mark() -> usize {
+    // SAFETY: no preconditions.
+    unsafe { libc::__errno_location() }.addr()
 }
 
 /// The calling thread's id, unique in the system.

@@ -27,6 +27,16 @@ mod copies;
 pub use copies::{FILE_PREFIX, mark_in_use, other_copy_in_use};
 
 #[cfg(not(ompi_bare))]
+mod interfaces;
+#[cfg(not(ompi_bare))]
+pub use interfaces::{InterfaceAddress, interfaces};
+
+#[cfg(not(ompi_bare))]
+mod silence;
+#[cfg(not(ompi_bare))]
+pub use silence::is_silent;
+
+#[cfg(not(ompi_bare))]
 mod tmpfile;
 #[cfg(not(ompi_bare))]
 pub use tmpfile::TmpFile;
@@ -47,6 +57,16 @@ pub use thread::Thread;
 mod placed_file;
 #[cfg(not(ompi_bare))]
 pub use placed_file::{Mapping, Place, PlacedFile};
+
+#[cfg(not(ompi_bare))]
+mod growing_mapping;
+#[cfg(not(ompi_bare))]
+pub use growing_mapping::GrowingMapping;
+
+#[cfg(not(ompi_bare))]
+mod limits;
+#[cfg(not(ompi_bare))]
+pub use limits::{most_address_space, most_file_bytes, physical_memory};
 
 mod errno;
 pub use errno::Errno;

@@ -3,9 +3,10 @@
 
 use crate::sync::AtomicU64;
 use crate::{Error, Result, sys};
+use alloc::alloc::{Layout, alloc_zeroed, dealloc};
 use alloc::format;
 use rustix::fd::{AsFd, AsRawFd, IntoRawFd, OwnedFd};
-use rustix::fs::{MemfdFlags, Mode, OFlags, SealFlags};
+use rustix::fs::{MemfdFlags, Mode, OFlags, SealFlags, SeekFrom};
 use rustix::mm::{MapFlags, ProtFlags};
 
 /// The file, open.
@@ -16,11 +17,13 @@ pub struct PlacedFile {
     place: Place,
 }
 
-/// Its memory, or a part of it, as this process has it mapped.
+/// Its memory, or a part of it, as this process has it mapped; or memory of this process alone.
 #[derive(Debug)]
 pub struct Mapping {
     base: *mut u8,
     bytes: usize,
+    // Of the heap, if it is that.
+    heap: Option<Layout>,
 }
 
 // SAFETY: an address range; what is done with its bytes is up to the program's synchronisation, or atomic.
@@ -104,15 +107,81 @@ impl PlacedFile {
         Ok((self.map_from(offset - skipped, skipped as usize + bytes)?, skipped as usize))
     }
 
+    /// Maps `bytes` bytes from an offset on at an address. `Err(Malformed)` if the file is shorter.
+    ///
+    /// # Safety
+    /// The addresses are the caller's, and what was there is no longer used.
+    pub(super) unsafe fn map_over(&self, at: *mut u8, offset: u64, bytes: usize) -> Result<()> {
+        if offset.checked_add(bytes as u64).is_none_or(|end| end > self.length().unwrap_or(0)) {
+            return Err(Error::Malformed);
+        }
+        let file = self.file.as_ref().ok_or(Error::System)?;
+        let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED | MapFlags::FIXED);
+        // SAFETY: the caller's promise; of a file that nobody can cut off.
+        let mapped = unsafe { rustix::mm::mmap(at.cast(), bytes, protection, flags, file.as_fd(), offset) };
+        mapped.map(drop).map_err(|_| Error::OutOfResource)
+    }
+
+    /// Whether its descriptor is still that file: the program may have closed it.
+    pub fn is_open(&self) -> bool {
+        let is_ours = |stat: rustix::fs::Stat| (stat.st_dev, stat.st_ino) == (self.place.device, self.place.inode);
+        self.file.as_ref().is_some_and(|file| rustix::fs::fstat(file).is_ok_and(is_ours))
+    }
+
+    /// Reads the file from its beginning. `Err(Malformed)` if it is shorter.
+    pub fn read_beginning(&self, to: &mut [u8]) -> Result<()> {
+        let file = self.file.as_ref().ok_or(Error::System)?;
+        let wanted = to.len();
+        let read = rustix::io::pread(file, to, 0).map_err(|_| Error::System)?;
+        if read == wanted { Ok(()) } else { Err(Error::Malformed) }
+    }
+
+    /// The next bytes from an offset on that somebody has written: where they begin and end. `Ok(None)` if there are none.
+    pub(super) fn data_from(&self, offset: u64) -> Result<Option<(u64, u64)>> {
+        let file = self.file.as_ref().ok_or(Error::System)?;
+        let begin = match rustix::fs::seek(file, SeekFrom::Data(offset)) {
+            Ok(begin) => begin,
+            Err(rustix::io::Errno::NXIO) => return Ok(None),
+            Err(_) => return Err(Error::System),
+        };
+        // The end of the file counts as a hole.
+        let end = rustix::fs::seek(file, SeekFrom::Hole(begin)).map_err(|_| Error::System)?;
+        Ok(Some((begin, end)))
+    }
+
+    /// Writes bytes of this process's memory at an offset. `Err(OutOfResource)` if there is no memory for them.
+    ///
+    /// # Safety
+    /// They are mapped.
+    pub(super) unsafe fn write(&self, mut offset: u64, mut from: *const u8, mut bytes: usize) -> Result<()> {
+        let file = self.file.as_ref().ok_or(Error::System)?;
+        while bytes > 0 {
+            let place = i64::try_from(offset).map_err(|_| Error::OutOfResource)?;
+            // SAFETY: the caller's promise; the system reads what other threads write meanwhile as it is.
+            let written = unsafe { libc::pwrite(file.as_raw_fd(), from.cast(), bytes, place) };
+            let Some(written) = usize::try_from(written).ok().filter(|written| *written > 0) else {
+                return Err(Error::OutOfResource);
+            };
+            (offset, from, bytes) = (offset + written as u64, from.wrapping_add(written), bytes - written);
+        }
+        Ok(())
+    }
+
+    /// It was made by the parent of this process, which is a child of fork, and is this process's now.
+    pub fn take_over(&mut self) {
+        self.place.pid = sys::pid();
+    }
+
     fn map_from(&self, offset: u64, bytes: usize) -> Result<Mapping> {
         let file = self.file.as_ref().ok_or(Error::System)?;
         let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED);
         // SAFETY: a new mapping at an address of the kernel's choice, of a file that nobody can cut off.
         let base = unsafe { rustix::mm::mmap(core::ptr::null_mut(), bytes, protection, flags, file.as_fd(), offset) };
-        Ok(Mapping { base: base.map_err(|_| Error::OutOfResource)?.cast(), bytes })
+        Ok(Mapping { base: base.map_err(|_| Error::OutOfResource)?.cast(), bytes, heap: None })
     }
 
-    fn length(&self) -> Result<u64> {
+    /// Its length in bytes.
+    pub fn length(&self) -> Result<u64> {
         let file = self.file.as_ref().ok_or(Error::System)?;
         rustix::fs::fstat(file).map(|stat| stat.st_size as u64).map_err(|_| Error::System)
     }
@@ -120,9 +189,10 @@ impl PlacedFile {
 
 impl Drop for PlacedFile {
     fn drop(&mut self) {
-        let Some(file) = self.file.take() else { return };
-        let is_ours = |stat: rustix::fs::Stat| (stat.st_dev, stat.st_ino) == (self.place.device, self.place.inode);
-        if !rustix::fs::fstat(&file).is_ok_and(is_ours) {
+        let is_open = self.is_open();
+        if let Some(file) = self.file.take()
+            && !is_open
+        {
             // The program closed it, and what has its number now is the program's.
             let _number = file.into_raw_fd();
         }
@@ -130,6 +200,20 @@ impl Drop for PlacedFile {
 }
 
 impl Mapping {
+    /// Memory of zeros on a page, which no other process has.
+    pub fn of_this_process(bytes: usize) -> Result<Mapping> {
+        if bytes > MOST_OF_HEAP {
+            let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE);
+            // SAFETY: a new mapping at an address of the kernel's choice.
+            let base = unsafe { rustix::mm::mmap_anonymous(core::ptr::null_mut(), bytes, protection, flags) };
+            return Ok(Mapping { base: base.map_err(|_| Error::OutOfResource)?.cast(), bytes, heap: None });
+        }
+        let layout = Layout::from_size_align(bytes.max(1), PAGE).map_err(|_| Error::OutOfResource)?;
+        // SAFETY: the layout is at least a byte long.
+        let base = unsafe { alloc_zeroed(layout) };
+        if base.is_null() { Err(Error::OutOfResource) } else { Ok(Mapping { base, bytes, heap: Some(layout) }) }
+    }
+
     /// The word at an offset.
     ///
     /// # Panics
@@ -153,7 +237,12 @@ impl Mapping {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: `map_from` made it, and nobody has an address in it any more: its user has ended.
+        if let Some(layout) = self.heap {
+            // SAFETY: allocated with this layout, and nobody has an address in it any more: its user has ended.
+            unsafe { dealloc(self.base, layout) };
+            return;
+        }
+        // SAFETY: the system gave it, and nobody has an address in it any more: its user has ended.
         let unmapped = unsafe { rustix::mm::munmap(self.base.cast(), self.bytes) };
         debug_assert!(unmapped.is_ok());
     }
@@ -161,6 +250,8 @@ impl Drop for Mapping {
 
 /// Mappings begin on a multiple of this.
 const PAGE: usize = 4096;
+/// More comes from the system, which has zeros at hand only when they are read.
+const MOST_OF_HEAP: usize = 64 << 10;
 /// Nobody can cut the memory off from those who have it mapped.
 const SEALS: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW);
 
@@ -187,6 +278,11 @@ mod tests {
         assert_eq!(again.map_part(u64::MAX, 4).err(), Some(Error::Malformed));
         let gone = Place { descriptor: 999_999, ..place };
         assert_eq!(PlacedFile::open(&gone).err(), Some(Error::Permission));
+        let own = Mapping::of_this_process(5000).unwrap();
+        assert_eq!((own.word(4992).load(crate::sync::Ordering::Relaxed), own.place(0, 5000).addr() % PAGE), (0, 0));
+        let long = Mapping::of_this_process(MOST_OF_HEAP + 1).unwrap();
+        assert_eq!(long.word(MOST_OF_HEAP - 8).load(crate::sync::Ordering::Relaxed), 0);
+        assert!(Mapping::of_this_process(usize::MAX).is_err());
         drop(file);
         // The mappings live on.
         assert_eq!(two.word(4096).load(crate::sync::Ordering::Relaxed), 7);

@@ -2,14 +2,16 @@
 
 use super::awaited::Awaited;
 use crate::framework::btl;
+use crate::queue::sleep_flag::AWAITS_ROOM;
 use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Once, Ordering, fence, threads_possible};
 use crate::{progress, sys, verbose};
 
 /// How a process is woken by the peers of its node. There is one per process; the transport whose memory the peers
 /// share provides it.
 pub trait Waker: Sync {
-    /// From now on peers that have something for this process wake it, by `how`. Returns a ticket for `sleep`.
-    fn arm(&self, how: WakeMethod) -> u32;
+    /// From now on peers that have something for this process wake it, by `how`, and where it `awaits_room` also those that
+    /// took messages of its own. Returns a ticket for `sleep`.
+    fn arm(&self, how: WakeMethod, awaits_room: bool) -> u32;
 
     /// Sleeps until a peer wakes this process after the `arm` by [`WakeMethod::Futex`] that gave the ticket, at most
     /// this long; returns whether it was less.
@@ -38,6 +40,28 @@ pub enum WakeMethod {
     Futex = 1,
     /// Through its descriptor.
     Descriptor = 2,
+}
+
+impl WakeMethod {
+    /// The sleep flag of a process that is to be woken so.
+    pub const fn flag(self, awaits_room: bool) -> u32 {
+        self as u32 | if awaits_room { AWAITS_ROOM } else { 0 }
+    }
+
+    /// How a process with this sleep flag is to be woken, if it sleeps.
+    pub const fn of_flag(flag: u32) -> Option<WakeMethod> {
+        match flag & !AWAITS_ROOM {
+            1 => Some(WakeMethod::Futex),
+            2 => Some(WakeMethod::Descriptor),
+            _ => None,
+        }
+    }
+}
+
+/// A peer of the node had no room for a message, which a later pass of progress tries again. A sleep after it ends when the
+/// peer has taken some.
+pub fn note_full() {
+    FULL.store(true, Ordering::Relaxed);
 }
 
 /// Sockets on which a process can sleep.
@@ -143,11 +167,36 @@ impl Drop for ShortSleeps {
     }
 }
 
+/// Whether something is due at a time, of which nobody tells a process that sleeps.
+#[derive(Debug, Default)]
+pub struct Timed(Option<ShortSleeps>);
+
+impl Timed {
+    /// Nothing is.
+    pub const fn new() -> Timed {
+        Timed(None)
+    }
+
+    /// Something is, or nothing is any more.
+    pub fn set(&mut self, is_due: bool) {
+        match is_due {
+            true if self.0.is_none() => self.0 = Some(ShortSleeps::begin()),
+            true => {}
+            false => self.0 = None,
+        }
+    }
+}
+
 /// Sleeps by what there is, unless something comes or `awaited` is done at the last look before.
 pub(super) fn sleep(awaited: &mut dyn Awaited) {
     let since_ns = sys::monotonic_ns();
     sleep_counted(awaited);
     slept(since_ns);
+}
+
+/// Whether nothing but sockets can wake this process.
+pub(super) fn is_on_sockets_alone() -> bool {
+    SOCKETS.get().is_some() && WAKER.get().is_none()
 }
 
 /// Sleeps until something happens to a socket, where nothing but sockets can wake this process; returns whether that is so. A
@@ -192,7 +241,7 @@ fn sleep_by(awaited: &mut dyn Awaited) {
         }
         (Some(waker), Some(_)) => sleep_on_futex(*waker, true, awaited),
         // What happens to a socket before the sleep ends it at once.
-        (None, Some(sockets)) if is_still_idle(awaited) => sleep_on_sockets(*sockets),
+        (None, Some(sockets)) if is_still_idle(awaited, true) => sleep_on_sockets(*sockets),
         (None, Some(_)) => {}
         (None, None) => sys::nap_us(NAP_US),
     }
@@ -204,10 +253,11 @@ fn can_wake_sockets_sleep(waker: &dyn Waker, sockets: &dyn Sockets) -> bool {
 }
 
 fn sleep_on_both(waker: &dyn Waker, sockets: &dyn Sockets, awaited: &mut dyn Awaited) {
-    waker.arm(WakeMethod::Descriptor);
+    let for_room = take_full();
+    waker.arm(WakeMethod::Descriptor, for_room);
     let slice = slice_us(sys::membarrier());
     // Level-triggered: what comes between this pass and the sleep ends it at once.
-    let slept = is_still_idle(awaited);
+    let slept = is_still_idle(awaited, for_room);
     let happened = slept && sockets.sleep(slice);
     let woken = waker.disarm();
     if slept {
@@ -216,9 +266,10 @@ fn sleep_on_both(waker: &dyn Waker, sockets: &dyn Sockets, awaited: &mut dyn Awa
 }
 
 fn sleep_on_futex(waker: &dyn Waker, unwakeable: bool, awaited: &mut dyn Awaited) {
-    let ticket = waker.arm(WakeMethod::Futex);
+    let for_room = take_full();
+    let ticket = waker.arm(WakeMethod::Futex, for_room);
     let slice = slice_us(sys::membarrier() && !unwakeable);
-    let slept = is_still_idle(awaited);
+    let slept = is_still_idle(awaited, for_room);
     let ended_early = slept && waker.sleep(ticket, slice);
     let woken = waker.disarm();
     if slept {
@@ -228,9 +279,10 @@ fn sleep_on_futex(waker: &dyn Waker, unwakeable: bool, awaited: &mut dyn Awaited
 
 /// Those who wake by either waker end it; `unwakeable` if others cannot.
 fn sleep_on_two(wakers: [&dyn Waker; 2], unwakeable: bool, awaited: &mut dyn Awaited) {
-    let tickets = wakers.map(|waker| waker.arm(WakeMethod::Futex));
+    let for_room = take_full();
+    let tickets = wakers.map(|waker| waker.arm(WakeMethod::Futex, for_room));
     let slice = slice_us(sys::membarrier() && !unwakeable);
-    let slept = is_still_idle(awaited);
+    let slept = is_still_idle(awaited, for_room);
     let words = wakers[0].futex().zip(wakers[1].futex());
     let both = || {
         let (first, second) = words?;
@@ -244,9 +296,15 @@ fn sleep_on_two(wakers: [&dyn Waker; 2], unwakeable: bool, awaited: &mut dyn Awa
     }
 }
 
-/// The last look before a sleep.
-fn is_still_idle(awaited: &mut dyn Awaited) -> bool {
-    progress::pass() == 0 && !awaited.is_done()
+/// The last look before a sleep. If only now a peer has no room, whom nobody has asked to wake this process for that, there is
+/// no sleep this time.
+fn is_still_idle(awaited: &mut dyn Awaited, for_room: bool) -> bool {
+    progress::pass() == 0 && !awaited.is_done() && (for_room || !FULL.load(Ordering::Relaxed))
+}
+
+/// Whether a peer had no room since the last sleep.
+fn take_full() -> bool {
+    FULL.swap(false, Ordering::Relaxed)
 }
 
 fn sleep_on_sockets(sockets: &dyn Sockets) {
@@ -270,6 +328,7 @@ fn count(woken: bool, happened: bool) {
 
 static MEMBARRIER_CAPABLE: AtomicBool = AtomicBool::new(true);
 static SHORT: AtomicU32 = AtomicU32::new(0);
+static FULL: AtomicBool = AtomicBool::new(false);
 static WAKER: Once<&'static dyn Waker> = Once::new();
 static SECOND: Once<&'static dyn Waker> = Once::new();
 static SOCKETS: Once<&'static dyn Sockets> = Once::new();

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 struct Patient(AtomicU32);
 
 impl Waker for Patient {
-    fn arm(&self, _how: WakeMethod) -> u32 {
+    fn arm(&self, _how: WakeMethod, _awaits_room: bool) -> u32 {
         self.0.load(Ordering::SeqCst)
     }
 

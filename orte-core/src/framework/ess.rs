@@ -123,13 +123,18 @@ pub trait Module: Sync {
     /// A counter that rises when something happened to the job (a rank died): a process that waits for a peer looks at it.
     fn epoch(&self) -> u32;
 
+    /// Whether the process of a rank has ended without MPI_Finalize; `None` where that is not known of single ranks.
+    fn is_gone(&self, _rank: u32) -> Option<bool> {
+        None
+    }
+
     /// Ends the whole job: the launcher prints `message` once and exits with `status`. A message that begins with
     /// `called ` goes on after this rank's name, any other one stands for what made this rank end the job.
     fn abort(&self, status: i32, message: &str) -> !;
 }
 
 /// Why a process that another launcher started has no port of a launcher.
-const NO_UNIVERSE: &str = "no mpirun of this library started this process; start it with `mpirun -n 1`";
+const NO_UNIVERSE: &str = "no mpirun of this library started this process: start the program with that";
 
 /// A kind of environment.
 pub trait Component: mca::Component {

@@ -1,16 +1,19 @@
-//! oob, "out of band": the connections between mpirun and the daemons of other hosts ([`crate::oob`] holds what they say).
+//! oob, "out of band": the connections of mpirun with the daemons of other hosts ([`crate::oob`] holds what they say).
 //!
-//! It has no components. mpirun alone uses these parameters; ranks know their names, so that they do not warn of them.
+//! It has no components. mpirun uses these parameters, and ranks use those about interfaces for ports.
 
 use opal_core::mca::{Framework, Layer, Policy};
 use opal_core::params;
 
 params! {
-    /// Interfaces (eth0) or networks (10.0.0.0/8), separated by commas, on which mpirun listens for its daemons; empty: all
-    /// that are up, but loopback ones.
+    /// Interfaces (eth0) or networks (10.0.0.0/8), separated by commas, on which mpirun listens for its daemons, and ports of
+    /// MPI_Open_port for other hosts; empty: all that are up, but loopback ones.
     pub static TCP_IF_INCLUDE: Text = Text(""), "", level 2, change Never;
-    /// Interfaces or networks on which it does not listen.
+    /// Interfaces or networks on which they do not listen.
     pub static TCP_IF_EXCLUDE: Text = Text(""), "", level 2, change Never;
+    /// Where names of ports are published and looked up: file:FILE, or the words in that file, which mpirun --name-server writes; empty:
+    /// among the jobs of the user on this host.
+    pub static NAME_SERVER: Text = Text(""), "", level 2, change Never;
     /// After so long without a sign of life a host counts as lost, and the job ends.
     pub static TCP_SILENCE_TIMEOUT_S: Int = Int(10), "s", level 3, change Never;
 }

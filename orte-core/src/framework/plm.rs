@@ -14,7 +14,8 @@ pub static COMPONENT: Param = Param::new(
     "",
     2,
     "What starts daemons on other hosts: slurm (srun), ssh or rsh (the agent of plm_ssh_agent), or auto, which is slurm in an \
-     allocation of Slurm that holds all these hosts, unless an agent is named.",
+     allocation of Slurm that holds all these hosts, and the manager's own agent in one of Grid Engine (qrsh) or LSF (blaunch), \
+     unless an agent is named.",
 )
 .with_change(Change::Never);
 
@@ -28,9 +29,9 @@ params! {
     pub static RSH_AGENT: Text = Text(""), "", level 2, change Never;
     /// The same as plm_ssh_args, under Open MPI's older name.
     pub static RSH_ARGS: Text = Text(""), "", level 2, change Never;
-    /// So many hosts mpirun logs in to and speaks with by itself. Where there are more, each of their daemons logs in to so many further
-    /// ones, speaks with them for mpirun, and so on, so that hosts must let each other in. 0: mpirun does it for all.
-    pub static SSH_TREE_RADIX: Int = Int(64), "hosts", level 3, change Never;
+    /// So many hosts mpirun speaks with by itself. Where there are more, each of their daemons speaks with so many further ones for mpirun,
+    /// and so on. With ssh each logs in to those that it speaks with, so that hosts must let each other in. 0: mpirun does it for all.
+    pub static TREE_RADIX: Int = Int(64), "hosts", level 3, change Never;
     /// Further options for srun, before the daemon.
     pub static SLURM_ARGS: Text = Text(""), "", level 2, change Never;
     /// How long a daemon may take to call back, with whatever the login does before it starts.
@@ -46,7 +47,7 @@ pub static FRAMEWORK: Framework =
             &SSH_ARGS,
             &RSH_AGENT,
             &RSH_ARGS,
-            &SSH_TREE_RADIX,
+            &TREE_RADIX,
             &SLURM_ARGS,
             &START_TIMEOUT_S,
         ]);

@@ -224,6 +224,13 @@ impl Module for MultiNodeMember {
         self.here.epoch()
     }
 
+    fn is_gone(&self, rank: u32) -> Option<bool> {
+        match self.local(rank) {
+            Some(local) => self.here.is_gone(local),
+            None => Some(self.here.control().is_lost_elsewhere(rank)),
+        }
+    }
+
     fn abort(&self, status: i32, message: &str) -> ! {
         self.here.abort(status, message)
     }

@@ -22,12 +22,18 @@ pub enum Frame {
     Room(u32),
     /// mpirun: nobody reads this stream of this rank any more (0: output, 1: error).
     Unread(u32, u8),
+    /// mpirun: send this rank this signal, because it is to end while others go on.
+    End(u32, u32),
     /// mpirun: a rank of another host was lost.
     LostElsewhere(u32),
     /// Either side: a message of the wire-up, opaque here.
     Modex(Vec<u8>),
     /// mpirun: say of the ranks how long they have waited for others (0), or what they do (1), with the functions (2).
     Ask(u8),
+    /// mpirun: the caller's parent in the tree listens at these addresses; call there.
+    CallAt(Vec<String>),
+    /// Daemon: where it listens for daemons below it that it does not start itself.
+    Entrance(Vec<String>),
     /// Daemon: the daemon of this node, which it started, has called.
     Joined(u32),
     /// Daemon: nothing more is heard of the daemon of this node, which it started; why, as half a sentence.
@@ -108,7 +114,7 @@ impl Frame {
                 to.u32(*status as u32);
                 to.option(why.as_ref(), |to, why| to.bytes(why.as_bytes()));
             }
-            Frame::Started(rank, value) | Frame::State(rank, value) => {
+            Frame::Started(rank, value) | Frame::State(rank, value) | Frame::End(rank, value) => {
                 to.u32(*rank);
                 to.u32(*value);
             }
@@ -128,6 +134,7 @@ impl Frame {
                 to.u8(*stream);
                 to.bytes(bytes);
             }
+            Frame::CallAt(all) | Frame::Entrance(all) => to.list(all, |to, one| to.bytes(one.as_bytes())),
             Frame::KeeperLost(status) => to.u32(*status as u32),
             Frame::Ask(question) => to.u8(*question),
             Frame::Waits(rank, since_ns, waited_ns) => {
@@ -188,6 +195,9 @@ impl Frame {
             25 => Frame::HostLost(from.u32()?, from.text("reason")?),
             26 => Frame::AgentEnded(from.u32()?, from.u32()? as i32, from.option(|from| from.text("reason"))?),
             27 => Frame::Told(from.u32()?, from.u64()?, from.text("statistics")?),
+            28 => Frame::End(from.u32()?, from.u32()?),
+            29 => Frame::CallAt(from.list(|from| from.text("address"))?),
+            30 => Frame::Entrance(from.list(|from| from.text("address"))?),
             _ => return Err(OobFlaw::Field("kind")),
         };
         from.end()?;
@@ -228,6 +238,9 @@ impl Frame {
             Frame::HostLost(..) => 25,
             Frame::AgentEnded(..) => 26,
             Frame::Told(..) => 27,
+            Frame::End(..) => 28,
+            Frame::CallAt(_) => 29,
+            Frame::Entrance(_) => 30,
         }
     }
 }

@@ -2,6 +2,7 @@
 //! command line.
 
 use super::{PROTOCOL, SECRET_BYTES, Secret};
+use crate::universe::Ports;
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::String;
@@ -26,6 +27,8 @@ pub struct Invitation {
     pub patience_ms: u64,
     /// Where mpirun listens.
     pub addresses: Vec<SocketAddr>,
+    /// Where ranks turn to beyond their job. They hold secrets, so they travel as the job's does.
+    pub ports: Ports,
 }
 
 /// Why a text is no invitation.
@@ -51,11 +54,13 @@ impl Invitation {
         let hosts: Vec<String> = self.hosts.iter().map(|(node, name)| format!("{node}={name}")).collect();
         let _ = write!(
             text,
-            "hosts {}\nsecret {secret}\nsilence {}\npatience {}\naddresses {}\n{LAST}\n",
+            "hosts {}\nsecret {secret}\nsilence {}\npatience {}\naddresses {}\nuniverse {}\nparent {}\n{LAST}\n",
             hosts.join(" "),
             self.silence_ms,
             self.patience_ms,
-            addresses.join(" ")
+            addresses.join(" "),
+            self.ports.universe,
+            self.ports.parent,
         );
         text
     }
@@ -100,8 +105,9 @@ impl Invitation {
         let patience_ms = field("patience")?.parse().map_err(|_| wrong("patience"))?;
         let addresses: Result<Vec<SocketAddr>, _> = field("addresses")?.split_whitespace().map(str::parse).collect();
         let addresses = addresses.ok().filter(|all| !all.is_empty()).ok_or_else(|| wrong("addresses"))?;
+        let ports = Ports { universe: field("universe")?.to_owned(), parent: field("parent")?.to_owned() };
         match lines.next() {
-            Some(LAST) => Ok(Invitation { hosts, secret, silence_ms, patience_ms, addresses }),
+            Some(LAST) => Ok(Invitation { hosts, secret, silence_ms, patience_ms, addresses, ports }),
             Some(line) => Err(wrong(line)),
             None => Err(Refused::Cut),
         }

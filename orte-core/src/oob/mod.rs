@@ -9,6 +9,7 @@
 //! | [`frame`] | what the frames say |
 //! | [`orders`] | the longest of them: what daemons are to start |
 //! | [`compact`] | the nodes of ranks and the names of nodes in few bytes |
+//! | [`interfaces`] | at which of this machine's addresses others call |
 //! | [`bytes`] | how numbers and texts are written |
 //!
 //! All of it is pure: bytes in, bytes out. The sockets are mpirun's.
@@ -19,6 +20,7 @@ pub mod bytes;
 pub mod compact;
 pub mod frame;
 pub mod handshake;
+pub mod interfaces;
 pub mod invitation;
 pub mod orders;
 pub mod sealed;
@@ -30,7 +32,7 @@ pub use orders::{App, Daemons, JobOrders};
 pub use sealed::{Receiver, Sender};
 
 /// Raised when a frame, the handshake or the invitation changes.
-pub const PROTOCOL: u32 = 4;
+pub const PROTOCOL: u32 = 5;
 /// Bytes of the secret of a job.
 pub const SECRET_BYTES: usize = 32;
 /// What only mpirun and its daemons know.

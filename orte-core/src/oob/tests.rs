@@ -3,6 +3,7 @@ use super::handshake::{Step, job_of, secret_of_ranks};
 use super::invitation::Refused;
 use super::orders::{Input, Preloaded};
 use super::*;
+use crate::universe::Ports;
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -52,6 +53,7 @@ pub fn every_frame() -> Vec<Frame> {
         Frame::Input(b"line\n".to_vec()),
         Frame::Room(1 << 20),
         Frame::Unread(3, 1),
+        Frame::End(3, 15),
         Frame::LostElsewhere(4),
         Frame::Modex(vec![0, 255]),
         Frame::Started(1, 4711),
@@ -73,6 +75,8 @@ pub fn every_frame() -> Vec<Frame> {
         Frame::KeeperLost(9),
         Frame::Say("a line".to_owned()),
         Frame::Joined(3),
+        Frame::CallAt(vec!["10.0.0.1:4000".to_owned(), "[fd00::1]:4000".to_owned()]),
+        Frame::Entrance(Vec::new()),
         Frame::HostLost(3, "it is silent".to_owned()),
         Frame::AgentEnded(3, 0x7f00, None),
         Frame::AgentEnded(4, 0, Some("ssh is not in PATH".to_owned())),
@@ -206,6 +210,7 @@ fn invitations() {
         silence_ms: 10_000,
         patience_ms: 60_000,
         addresses: vec!["10.0.0.1:99".parse().unwrap(), "[fd00::1]:7".parse().unwrap()],
+        ports: Ports { universe: "ompi-rs:1:2:3".to_owned(), parent: String::new() },
     };
     let text = invitation.encode("0.1.0");
     assert_eq!(

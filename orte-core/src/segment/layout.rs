@@ -39,7 +39,7 @@ use opal_core::queue::fifo::payload_ring_bytes;
 /// The first eight bytes of every segment.
 pub const MAGIC: [u8; 8] = *b"ompi-rs\n";
 /// Raised when the layout or the meaning of a word changes.
-pub const VERSION: u32 = 7;
+pub const VERSION: u32 = 8;
 /// Most ranks of one node.
 pub const RANKS_MAX: u32 = 1024;
 /// Bytes of the header page and of one record.
@@ -68,7 +68,7 @@ pub const UNIVERSE_PORT: usize = offset_of!(FirstPage, universe_port);
 /// Offset of the port at which those wait that had this job started.
 pub const PARENT_PORT: usize = offset_of!(FirstPage, parent_port);
 /// Bytes of each.
-pub const PORT_BYTES: usize = 128;
+pub const PORT_BYTES: usize = 640;
 
 /// Offset of the number of ranks of this node that published their addresses.
 pub const PUBLISHED: usize = offset_of!(FirstPage, published);
@@ -307,7 +307,7 @@ mod tests {
         assert_eq!(header, [0..8, 8..12, 12..16, 16..24, 24..32, 32..40, 40..48, 48..56, 56..64]);
         assert_eq!([EPOCH, BARRIER_ARRIVED, BARRIER_GENERATION, ABORTS, SECRET], [64, 128, 192, 256, 320]);
         assert_eq!([PUBLISHED, REACHED, ELSEWHERE, LOST, LOST_LIST], [384, 448, 512, 576, 640]);
-        assert_eq!([UNIVERSE_PORT, PARENT_PORT], [2688, 2816]);
+        assert_eq!([UNIVERSE_PORT, PARENT_PORT], [2688, 3328]);
         assert_eq!(span_of!(FirstPage, ..epoch), 0..HEADER_BYTES, "nothing lies between the header and the words");
     }
 }

@@ -172,11 +172,9 @@ impl<S: Shared + Sync> Module for Member<S> {
     }
 
     fn universe(&self) -> core::result::Result<String, String> {
-        self.control.port(PortOf::Universe).ok_or_else(|| {
-            String::from(
-                "mpirun runs on another host, or the system refuses it sockets; only ranks of its host can ask it",
-            )
-        })
+        self.control
+            .port(PortOf::Universe)
+            .ok_or_else(|| String::from("the system refuses mpirun the sockets by which ranks ask it"))
     }
 
     fn parent(&self) -> Option<String> {
@@ -220,6 +218,10 @@ impl<S: Shared + Sync> Module for Member<S> {
 
     fn epoch(&self) -> u32 {
         self.control.epoch()
+    }
+
+    fn is_gone(&self, rank: u32) -> Option<bool> {
+        Some(matches!(self.control.state(rank), RankState::Gone | RankState::Aborted))
     }
 
     fn lost_peer(&self) {

@@ -5,6 +5,7 @@ use crate::pair;
 use opal_core::Error;
 use opal_core::framework::shmem;
 use opal_core::framework::smsc::{Component, Module, PeerId, Piece};
+use opal_core::shareable;
 
 /// A running module with one peer, which runs the same suite.
 pub struct Fixture<'a> {
@@ -60,8 +61,51 @@ fn pattern(side: u32, index: usize) -> u8 {
     (index * 131 + (index >> 8) * 7 + (index >> 16) * 3 + side as usize * 77 + 1) as u8
 }
 
-fn filled(side: u32, bytes: usize) -> Vec<u8> {
-    (0..bytes).map(|index| pattern(side, index)).collect()
+/// Bytes that the peer reads and writes: private memory, unless the module reaches shareable memory only.
+struct Room {
+    at: *mut u8,
+    bytes: usize,
+    heap: Option<Vec<u8>>,
+}
+
+impl Fixture<'_> {
+    fn room(&self, bytes: usize, value: impl Fn(usize) -> u8) -> Room {
+        let mut heap = self.module.caps().any_memory.then(|| vec![0; bytes]);
+        let at = heap.as_mut().map_or_else(
+            || shareable::allocate(bytes, 64).expect("there is shareable memory"),
+            |heap| heap.as_mut_ptr(),
+        );
+        for index in 0..bytes {
+            // SAFETY: within what was allocated, and nobody else knows it.
+            unsafe { at.wrapping_add(index).write(value(index)) };
+        }
+        Room { at, bytes, heap }
+    }
+}
+
+impl Room {
+    fn as_ptr(&self) -> *const u8 {
+        self.at
+    }
+
+    fn as_mut_ptr(&self) -> *mut u8 {
+        self.at
+    }
+
+    /// What is there, while the peer waits.
+    fn bytes(&self) -> Vec<u8> {
+        // SAFETY: bytes of the room; read as another process may have written them.
+        (0..self.bytes).map(|index| unsafe { self.at.wrapping_add(index).read_volatile() }).collect()
+    }
+}
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        if self.heap.is_none() {
+            // SAFETY: the case has ended, for the peer, too.
+            unsafe { shareable::free(self.at) };
+        }
+    }
 }
 
 fn number(bytes: &[u8]) -> u64 {
@@ -83,9 +127,9 @@ fn odd_sizes() -> Vec<usize> {
 fn sizes(fixture: &mut Fixture<'_>) {
     const MOST: usize = (64 << 20) + (1 << 16);
     const GUARD: u8 = 0x5a;
-    let own = filled(fixture.side, MOST);
+    let own = fixture.room(MOST, |index| pattern(fixture.side, index));
     // For the peer's writes.
-    let place = vec![GUARD; MOST];
+    let place = fixture.room(MOST, |_| GUARD);
     let addresses = [own.as_ptr() as u64, place.as_ptr() as u64].map(u64::to_le_bytes).concat();
     let theirs = (fixture.exchange)(&addresses);
     let (source, target) = (number(&theirs[..8]), number(&theirs[8..]));
@@ -108,17 +152,16 @@ fn sizes(fixture: &mut Fixture<'_>) {
         assert_eq!(written, Ok(()), "{bytes} bytes to {to}");
         (fixture.exchange)(&[]);
         // Another process wrote it: read as such.
-        let place = core::hint::black_box(&place);
         let byte = |index: usize| {
-            // SAFETY: an element of a vector.
+            // SAFETY: a byte of the room.
             unsafe { place.as_ptr().wrapping_add(index).read_volatile() }
         };
         assert!((0..bytes).all(|index| byte(to + index) == pattern(other, from + index)), "{bytes} bytes were written");
         assert!(byte(to - 1) == GUARD && byte(to + bytes) == GUARD, "nothing beside {bytes} bytes was");
         // The peer's next write begins elsewhere.
         let erased = vec![GUARD; bytes];
-        // SAFETY: the same range of the same vector, which only the peer touches otherwise, and it waits.
-        unsafe { place.as_ptr().cast_mut().wrapping_add(to).copy_from(erased.as_ptr(), bytes) };
+        // SAFETY: the same range of the room, which only the peer touches otherwise, and it waits.
+        unsafe { place.as_mut_ptr().wrapping_add(to).copy_from(erased.as_ptr(), bytes) };
         (fixture.exchange)(&[]);
     }
 }
@@ -128,8 +171,8 @@ fn both_at_once(fixture: &mut Fixture<'_>) {
     const BYTES: usize = (3 << 20) + 77;
     const HALF: usize = BYTES / 2 + 11;
     for _ in 0..20 {
-        let data = filled(fixture.side, BYTES);
-        let mut place = vec![0; BYTES];
+        let data = fixture.room(BYTES, |index| pattern(fixture.side, index));
+        let place = fixture.room(BYTES, |_| 0);
         let addresses = [data.as_ptr() as u64, place.as_mut_ptr() as u64].map(u64::to_le_bytes).concat();
         let theirs = (fixture.exchange)(&addresses);
         let (source, target) = (number(&theirs[..8]), number(&theirs[8..]));
@@ -142,9 +185,7 @@ fn both_at_once(fixture: &mut Fixture<'_>) {
         };
         assert_eq!((read, written), (Ok(()), Ok(())));
         (fixture.exchange)(&[]);
-        assert!(
-            core::hint::black_box(&place).iter().enumerate().all(|(at, byte)| *byte == pattern(1 - fixture.side, at))
-        );
+        assert!(place.bytes().iter().enumerate().all(|(at, byte)| *byte == pattern(1 - fixture.side, at)));
     }
 }
 
@@ -152,7 +193,8 @@ fn both_at_once(fixture: &mut Fixture<'_>) {
 fn pieces(fixture: &mut Fixture<'_>) {
     const COUNT: usize = 333;
     const ROOM: usize = COUNT * 4096;
-    let (own, place) = (filled(fixture.side, ROOM), vec![0u8; ROOM]);
+    let own = fixture.room(ROOM, |index| pattern(fixture.side, index));
+    let place = fixture.room(ROOM, |_| 0);
     let addresses = [own.as_ptr() as u64, place.as_ptr() as u64].map(u64::to_le_bytes).concat();
     let theirs = (fixture.exchange)(&addresses);
     let (source, target) = (number(&theirs[..8]), number(&theirs[8..]));
@@ -179,7 +221,7 @@ fn pieces(fixture: &mut Fixture<'_>) {
     for (offset, bytes) in &runs {
         (0..*bytes).for_each(|at| expected[offset + at] = pattern(1 - fixture.side, offset + at));
     }
-    assert!(*core::hint::black_box(&place) == expected, "pieces are written, and nothing beside them");
+    assert!(place.bytes() == expected, "pieces are written, and nothing beside them");
     let beyond = [Piece { at: source, bytes: 8 }, Piece { at: 0, bytes: 8 }, Piece { at: source, bytes: 8 }];
     // SAFETY: longer than three times eight bytes.
     let read = unsafe { fixture.module.gather_from(fixture.peer, &beyond, got.as_mut_ptr()) };
@@ -200,6 +242,8 @@ fn memory_that_ends(fixture: &mut Fixture<'_>) {
     let unmapped = unsafe { libc::munmap(base.wrapping_add(PAGES - 4096), 4096) };
     assert_eq!(unmapped, 0);
     let theirs = number(&(fixture.exchange)(&(base as u64).to_le_bytes()));
+    // Whoever reaches shareable memory only refuses the whole of it.
+    let any = fixture.module.caps().any_memory;
     let mut room = vec![0u8; PAGES];
     let mut both = |remote: u64, bytes: usize| {
         // SAFETY: not longer than the vector.
@@ -208,7 +252,10 @@ fn memory_that_ends(fixture: &mut Fixture<'_>) {
         let written = unsafe { fixture.module.copy_to(fixture.peer, remote, room.as_ptr(), bytes) };
         (read, written)
     };
-    assert_eq!(both(theirs, PAGES - 4096), (Ok(()), Ok(())));
+    let there = if any { Ok(()) } else { Err(Error::Invalid) };
+    assert_eq!(fixture.module.reaches(fixture.peer, theirs, PAGES - 4096), any);
+    assert_eq!(fixture.module.is_reached(base.cast(), PAGES - 4096), any);
+    assert_eq!(both(theirs, PAGES - 4096), (there, there));
     for (remote, bytes) in [(theirs, PAGES), (theirs + 5, PAGES - 4096), (0, 1), (u64::MAX - 4, 8), (1 << 63, 64)] {
         assert_eq!(both(remote, bytes), (Err(Error::Invalid), Err(Error::Invalid)), "{bytes} bytes at {remote:#x}");
     }

@@ -3,22 +3,30 @@
 #![allow(unsafe_code)] // fork, and calls of transports
 
 use opal_core::framework::btl::{self, Peer};
+use opal_core::framework::netif::{self as netif_framework, Mac, Module as Card, use_cards};
 use opal_core::framework::shmem;
 use opal_core::{mca::Component as _, progress, sys, wait};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use test_conformance::btl::{Fixture, between_two, suite};
+use test_conformance::btl_remote;
+use test_conformance::late::{Late, Mistake};
+use test_conformance::netif;
 use test_conformance::pair::{self, Pair};
 
-opal_core::image![opal_core::framework::atomics, memcpy_portable, shmem_memfd, btl_self, btl_sm, btl_tcp];
+opal_core::image![opal_core::framework::atomics, memcpy_portable, shmem_memfd, btl_eth, btl_self, btl_sm, btl_tcp];
 
 fn main() {
     // Each test in processes of its own: components are opened once per process.
-    let tests: [(&str, fn()); 6] = [
+    let tests: [(&str, fn()); 10] = [
         ("self", own),
+        ("self, memory of the peer", || remote(None)),
+        ("operations that take their time", || late(None)),
+        ("mistakes with memory of the peer are seen", mistakes),
         ("sm", sm),
         ("sm refuses strangers", strangers),
         ("tcp", tcp),
+        ("eth", eth),
         ("sleep and wake", sleep_and_wake),
         ("one sleep for memory and sockets", one_sleep),
     ];
@@ -48,6 +56,31 @@ fn own() {
     assert_eq!(module.add_peer(stranger).unwrap(), None);
     let endpoint = module.add_peer(Peer { index: 3, is_self: true, ..stranger }).unwrap().expect("it reaches itself");
     suite(&mut Fixture { module, endpoint, side: 0, other: 0, peer: 3, barrier: &mut || {} });
+}
+
+/// Over btl/self, which does everything at once, or over one that takes its time.
+fn remote(late: Option<Late>) {
+    let module = btl::Component::query(&btl_self::COMPONENT).expect("it runs")[0];
+    let itself = Peer { index: 3, is_self: true, same_node: true, address: &[] };
+    let endpoint = module.add_peer(itself).unwrap().expect("it reaches itself");
+    let module = late.map_or(module, |late| Box::leak(Box::new(late)));
+    btl_remote::suite(&mut btl_remote::Fixture { module, endpoint, exchange: &mut <[u8]>::to_vec });
+}
+
+fn late(mistake: Option<Mistake>) {
+    let under = btl::Component::query(&btl_self::COMPONENT).expect("it runs")[0];
+    remote(Some(Late::over(under, mistake)));
+}
+
+fn mistakes() {
+    use Mistake::{AnyKey, Dropped, Early, NewValue, NotDone, Twice};
+    for mistake in [Early, Twice, NotDone, NewValue, Dropped, AnyKey] {
+        std::panic::set_hook(Box::new(|_| {}));
+        let seen = std::panic::catch_unwind(|| late(Some(mistake))).is_err();
+        drop(std::panic::take_hook());
+        assert!(seen, "the suite does not see {mistake:?}");
+        btl_remote::forget();
+    }
 }
 
 fn opened(pair: &Pair) -> &'static dyn btl::Module {
@@ -95,6 +128,36 @@ fn opened_tcp(pair: &mut Pair) -> (Vec<&'static dyn btl::Module>, Vec<u8>) {
     let own: Vec<u8> = modules.iter().flat_map(|module| module.address()).collect();
     let address = pair.exchange(&own);
     (modules, address)
+}
+
+/// Over a card whose wire is a pair of sockets; the two bring it before the transport is opened.
+fn eth() {
+    let [here, there] = netif::sockets();
+    let mut pair = pair::fork();
+    let card: &'static dyn Card = Box::leak(Box::new(netif::SocketCard::new(
+        if pair.side == 0 { here } else { there },
+        Mac([2, 0, 0, 0, 0, pair.side as u8]),
+    )));
+    use_cards(vec![netif_framework::Card { name: "socket", module: card }]);
+    btl::set_job(btl::Job { number: 4711, index: pair.side, size: 2, one_node: false, secret: [42; 32] });
+    btl_eth::COMPONENT.open().expect("it opens");
+    let module = btl::Component::query(&btl_eth::COMPONENT).expect("it runs")[0];
+    let address = pair.exchange(&module.address());
+    let add = |index: u32, address: &[u8]| {
+        let peer = Peer { index, is_self: false, same_node: false, address };
+        module.add_peer(peer)
+    };
+    let other = 1 - pair.side;
+    assert_eq!(add(2, &address), Ok(None), "no rank of the job");
+    assert_eq!(add(other, &[]), Ok(None), "it has no card");
+    assert_eq!(add(other, &address[..11]), Err(opal_core::Error::Malformed), "cut off");
+    assert_eq!(add(other, &[0; 12]), Err(opal_core::Error::Mismatch), "another wire format");
+    let endpoint = add(other, &address).expect("the address is good").expect("it is reached");
+    assert_eq!(add(other, &address), Ok(None), "twice");
+    pair.barrier();
+    let side = pair.side;
+    suite(&mut Fixture { module, endpoint, side, other, peer: other, barrier: &mut || pair.barrier() });
+    pair.end();
 }
 
 fn strangers() {

@@ -3,17 +3,20 @@
 #![allow(unsafe_code)] // fork, and copies
 
 use opal_core::framework::{shmem, smsc};
+use opal_core::shareable;
 use opal_core::sync::{AtomicU32, Ordering};
 use opal_core::{Error, mca::Component as _};
 use std::time::{Duration, Instant};
 use test_conformance::pair::{self, Pair};
 use test_conformance::smsc::between_two;
 
-opal_core::image![opal_core::framework::atomics, memcpy_portable, shmem_memfd, smsc_cma];
+opal_core::image![opal_core::framework::atomics, memcpy_portable, shmem_memfd, smsc_cma, smsc_map];
 
 fn main() {
-    let tests: [(&str, fn()); 4] = [
+    let tests: [(&str, fn()); 6] = [
         ("cma", cma),
+        ("map", map),
+        ("a dead peer's shareable memory", dead_and_mapped),
         ("dead peer", dead_peer),
         ("a dead peer's number", number_taken_again),
         ("beyond two GiB", very_long),
@@ -54,6 +57,49 @@ fn connected(pair: &mut Pair) -> (&'static dyn smsc::Module, smsc::PeerId) {
 
 fn cma() {
     between_two(&smsc_cma::COMPONENT);
+}
+
+fn map() {
+    between_two(&smsc_map::COMPONENT);
+}
+
+/// What was mapped of a peer stays readable after its death, what was not is refused, and nothing is left when it is let go.
+fn dead_and_mapped() {
+    const BYTES: usize = 8 << 20;
+    let mut pair = pair::fork();
+    shmem::select(Some(pair.inherited)).expect("shmem/memfd runs");
+    let module = smsc::Component::query(&smsc_map::COMPONENT, None).expect("it runs").1;
+    let address = pair.exchange(&module.address());
+    let peer = module.connect(&address).expect("the peer is who it says");
+    let [near, _between, far] = [(); 3].map(|()| shareable::allocate(BYTES, 64).expect("there is memory"));
+    // SAFETY: just allocated.
+    unsafe { near.write_bytes(7, BYTES) };
+    let told = [near.addr() as u64, far.addr() as u64, u64::from(std::process::id())];
+    let theirs = pair.exchange(&told.map(u64::to_le_bytes).concat());
+    let word = |number: usize| u64::from_le_bytes(theirs[8 * number..][..8].try_into().unwrap());
+    if pair.side == 1 {
+        loop {
+            std::thread::sleep(Duration::from_secs(1));
+        }
+    }
+    let mut room = vec![0u8; BYTES];
+    let mut copy = |remote: u64| {
+        room.fill(0);
+        // SAFETY: not longer than the vector.
+        let copied = unsafe { module.copy_from(peer, remote, room.as_mut_ptr(), BYTES) };
+        copied.map(|()| room.iter().all(|byte| *byte == 7))
+    };
+    assert_eq!(copy(word(0)), Ok(true));
+    let pid = word(2) as i32;
+    // SAFETY: a child of this process.
+    assert_eq!(unsafe { libc::kill(pid, libc::SIGKILL) }, 0);
+    let mut status = 0;
+    // SAFETY: as above.
+    assert_eq!(unsafe { libc::waitpid(pid, &raw mut status, 0) }, pid);
+    assert_eq!(copy(word(0)), Ok(true));
+    assert_eq!(copy(word(1)), Err(Error::Unreachable), "it was never mapped");
+    module.close();
+    assert_eq!(copy(word(0)), Err(Error::Unreachable), "it is no longer mapped");
 }
 
 /// A peer that is killed while it is copied from ends the copies with an error, and soon.

@@ -4,6 +4,8 @@
 //! for its tests.
 extern crate alloc;
 
+use std::time::{Duration, Instant};
+
 /// btl/tcp: frames and published addresses.
 #[path = "../../../components/btl/tcp/src/wire.rs"]
 #[allow(
@@ -31,6 +33,15 @@ pub mod handshake;
 )]
 pub mod record;
 
+/// btl/xsm: what a process says of its board.
+#[path = "../../../components/btl/xsm/src/wire.rs"]
+#[allow(
+    dead_code,
+    missing_docs,
+    reason = "private to its crate, which uses and documents more of it than the target calls"
+)]
+pub mod xsm_wire;
+
 /// btl/sm: the address of a receive segment.
 #[path = "../../../components/btl/sm/src/wire.rs"]
 #[allow(
@@ -40,10 +51,30 @@ pub mod record;
 )]
 pub mod sm_wire;
 
+/// btl/eth: frames and published addresses.
+#[path = "../../../components/btl/eth/src/wire.rs"]
+#[allow(dead_code, reason = "private to its crate, which uses more of it than the target calls")]
+pub mod eth_wire;
+
+/// btl/eth: the numbers of frames.
+#[path = "../../../components/btl/eth/src/window.rs"]
+#[allow(dead_code, reason = "private to its crate, which uses more of it than the target calls")]
+pub mod eth_window;
+
+/// ess/eth: what machines say of themselves.
+#[path = "../../../components/ess/eth/src/wire.rs"]
+#[allow(dead_code, reason = "private to its crate, which uses more of it than the target calls")]
+pub mod roll_wire;
+
 /// ess/pmi1: lines of a process manager.
 #[path = "../../../components/ess/pmi1/src/wire.rs"]
 #[allow(dead_code, reason = "private to its crate, which uses more of it than the target calls")]
 pub mod pmi1_wire;
+
+/// ess/pmi2: packets of a process manager.
+#[path = "../../../components/ess/pmi2/src/wire.rs"]
+#[allow(dead_code, reason = "private to its crate, which uses more of it than the target calls")]
+pub mod pmi2_wire;
 
 /// Layer 3: what a process publishes.
 #[path = "../../../ompi-core/src/addresses.rs"]
@@ -56,6 +87,10 @@ pub mod control;
 /// mpirun: hosts and files of hosts.
 #[path = "../../../orte-core/tools/mpirun/src/cli/hosts.rs"]
 pub mod hosts;
+
+/// mpirun: files of ranks.
+#[path = "../../../orte-core/tools/mpirun/src/rankfile/lines.rs"]
+pub mod rank_lines;
 
 /// mpirun: whether a name is this machine's, for `hosts`; no decoder depends on the answer.
 pub mod own_host {
@@ -95,12 +130,15 @@ impl Random {
 }
 
 /// Gives `target` every entry of the corpus, every prefix of it, and `rounds` mutations: bytes changed, taken out, put
-/// in, fields set to extreme numbers. A panic says the seed and the bytes that caused it.
+/// in, fields set to extreme numbers. With OMPI_TEST_FUZZ_S it goes on with further ones until so many seconds are over. A panic says the
+/// round, which is the seed, and the bytes that caused it.
 pub fn fuzz(corpus: &[&[u8]], rounds: u64, target: impl Fn(&[u8])) {
     for entry in corpus {
         (0..=entry.len()).for_each(|end| target(&entry[..end]));
     }
-    for round in 0..rounds {
+    let seconds = std::env::var("OMPI_TEST_FUZZ_S").ok().and_then(|seconds| seconds.parse().ok()).unwrap_or(0);
+    let until = Instant::now() + Duration::from_secs(seconds);
+    for round in (0..).take_while(|round| *round < rounds || Instant::now() < until) {
         let bytes = mutated(corpus, round);
         let guard = Says(round, &bytes);
         target(&bytes);

@@ -3,6 +3,7 @@
 use crate::failure::{At, Result};
 use crate::shell;
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// What the library must offer.
@@ -12,6 +13,8 @@ pub struct Data {
     pub functions: Vec<Function>,
     /// All constants.
     pub constants: Vec<Constant>,
+    /// Functions that a version of the standard removed, with that version; C has them in a header.
+    pub removed: BTreeMap<String, String>,
 }
 
 /// A function.
@@ -89,13 +92,20 @@ impl Data {
         let mut file: Functions = serde_json::from_str(&shell::read(&functions)?).at("read mpi_functions.json")?;
         file.functions.retain(|function| function.in_abi);
         let constants: Constants = serde_json::from_str(&shell::read(&constants)?).at("read mpi_abi_constants.json")?;
-        Ok(Data { functions: file.functions, constants: constants.constants })
+        Ok(Data { functions: file.functions, constants: constants.constants, removed: file.meta.removed })
     }
 }
 
 #[derive(Deserialize)]
 struct Functions {
+    meta: Meta,
     functions: Vec<Function>,
+}
+
+#[derive(Deserialize)]
+struct Meta {
+    #[serde(rename = "removed_functions_not_in_abi")]
+    removed: BTreeMap<String, String>,
 }
 
 #[derive(Deserialize)]

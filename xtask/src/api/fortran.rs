@@ -8,6 +8,7 @@ mod constants;
 pub mod every;
 mod modules;
 pub mod procedure;
+mod reach;
 mod sections;
 mod shims;
 

@@ -159,7 +159,7 @@ fn turn_of(one: &One<'_>, row: &Row, order: u32, folder: &Path) -> Result<std::r
         return Ok(Err(why));
     }
     let seconds = begin.elapsed().as_secs_f64();
-    Ok(report(&place)?.and_then(|text| PARTS.iter().map(|part| part.value(&text, seconds)).collect()))
+    Ok(report(&place, row.ranks)?.and_then(|text| PARTS.iter().map(|part| part.value(&text, seconds)).collect()))
 }
 
 impl Part {

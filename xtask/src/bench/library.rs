@@ -126,6 +126,7 @@ impl Library {
         };
         let mut lines = vec![line("shared memory", Transport::Sm), line("TCP", Transport::Tcp)];
         if self.kind == Kind::Ours {
+            lines.push(line("shared memory, checksums", Transport::SmChecked));
             lines.extend([line("TCP, proved", Transport::TcpAuth), line("TCP, encrypted", Transport::TcpEncrypt)]);
         }
         lines
@@ -135,15 +136,20 @@ impl Library {
     fn options(&self, transport: Transport, crowded: bool) -> Vec<String> {
         let words: &[&str] = match (self.kind, transport) {
             (Kind::Ours, Transport::Sm) | (Kind::Raw | Kind::Mpich | Kind::Intel, _) => &[],
-            (Kind::Ours, Transport::Tcp) => &["--mca", "btl", "self,tcp", "--mca", "smsc", "^cma"],
+            (Kind::Ours, Transport::SmChecked) => &["--mca", "pml_ob1_checksum", "1"],
+            (Kind::Ours, Transport::Tcp) => &["--mca", "btl", "self,tcp", "--mca", "smsc", "^cma,map"],
             (Kind::Ours, Transport::TcpAuth) => {
-                &["--mca", "btl", "self,tcp", "--mca", "smsc", "^cma", "--mca", "btl_tcp_protect", "auth"]
+                &["--mca", "btl", "self,tcp", "--mca", "smsc", "^cma,map", "--mca", "btl_tcp_protect", "auth"]
             }
             (Kind::Ours, Transport::TcpEncrypt) => {
-                &["--mca", "btl", "self,tcp", "--mca", "smsc", "^cma", "--mca", "btl_tcp_protect", "encrypt"]
+                &["--mca", "btl", "self,tcp", "--mca", "smsc", "^cma,map", "--mca", "btl_tcp_protect", "encrypt"]
             }
-            (Kind::OpenMpi, Transport::Sm) => &["--mca", "pml", "ob1", "--mca", "btl", "self,sm"],
-            (Kind::OpenMpi4, Transport::Sm) => &["--mca", "pml", "ob1", "--mca", "btl", "self,vader"],
+            (Kind::OpenMpi, Transport::Sm | Transport::SmChecked) => {
+                &["--mca", "pml", "ob1", "--mca", "btl", "self,sm"]
+            }
+            (Kind::OpenMpi4, Transport::Sm | Transport::SmChecked) => {
+                &["--mca", "pml", "ob1", "--mca", "btl", "self,vader"]
+            }
             (Kind::OpenMpi | Kind::OpenMpi4, _) => {
                 &["--mca", "pml", "ob1", "--mca", "btl", "self,tcp", "--mca", "btl_tcp_if_include", "lo"]
             }
@@ -229,7 +235,7 @@ const INTEL_YIELDS: &[(&str, &str)] = &[("I_MPI_THREAD_YIELD", "2")];
 
 fn own_variables(kind: Kind, transport: Transport) -> &'static [(&'static str, &'static str)] {
     match (kind, transport) {
-        (Kind::Intel, Transport::Sm) => &[("I_MPI_PIN", "0"), ("I_MPI_FABRICS", "shm")],
+        (Kind::Intel, Transport::Sm | Transport::SmChecked) => &[("I_MPI_PIN", "0"), ("I_MPI_FABRICS", "shm")],
         (Kind::Intel, _) => &[("I_MPI_PIN", "0"), ("I_MPI_FABRICS", "ofi"), ("FI_PROVIDER", "tcp")],
         (Kind::Mpich, Transport::Tcp | Transport::TcpAuth | Transport::TcpEncrypt) => {
             // One is read by builds with libfabric, the other by builds with UCX.

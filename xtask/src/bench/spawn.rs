@@ -6,7 +6,7 @@ use super::{launch, peers};
 use crate::failure::Result;
 use crate::progress::Progress;
 use crate::tree::Tree;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -52,7 +52,7 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
         libraries.iter().map(|library| library.compile(&sources, "spawn", &folder)).collect::<Result<_>>()?;
     // By part and contestant.
     let mut figures = vec![vec![Vec::new(); libraries.len()]; PARTS.len()];
-    let mut failures = BTreeSet::new();
+    let mut failures = BTreeMap::new();
     for round in 0..options.rounds as usize {
         for turn in 0..libraries.len() {
             // Each round begins with another one.
@@ -60,12 +60,13 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
             for children in [1, 4, 0] {
                 match turn_of(&libraries[index], &programs[index], (children, options.samples), &folder)? {
                     Ok(text) => keep(&text, children, |part, value| figures[part][index].push(value)),
-                    Err(why) => _ = failures.insert(format!("{}: {why}", libraries[index].name)),
+                    // Once: no two runs fail with the same addresses in their words.
+                    Err(why) => _ = failures.entry((index, children)).or_insert(why),
                 }
             }
         }
     }
-    failures.iter().for_each(|why| println!("{why}"));
+    failures.iter().for_each(|((index, _), why)| println!("{}: {why}", libraries[*index].name));
     print(&libraries, &mut figures);
     Ok(())
 }

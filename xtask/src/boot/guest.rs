@@ -2,7 +2,8 @@
 
 use super::log::Shown;
 use super::machine::{QEMU, device, ended, machine};
-use super::{fpga, share};
+use super::options::Net;
+use super::{fpga, share, wire};
 use crate::failure::{At, Result, fail};
 use orte_core::environment::Contract;
 use orte_core::segment::Layout;
@@ -28,6 +29,15 @@ pub struct Options {
     /// How fast the time-stamp counter runs
     #[arg(long)]
     tsc_khz: u64,
+    /// The card of a machine that shares no memory with others
+    #[arg(long, value_enum, requires = "wire")]
+    net: Option<Net>,
+    /// The switch that the card is joined to
+    #[arg(long, requires = "secret")]
+    wire: Option<String>,
+    /// By which such machines know each other
+    #[arg(long)]
+    secret: Option<String>,
     /// Show the machine's log
     #[arg(long)]
     log: bool,
@@ -56,9 +66,15 @@ pub fn run(options: &Options) -> Result<()> {
     let line = boot_line(options, &contract, cores, &variables);
     let mut qemu = machine(&options.image, options.memory.saturating_mul(cores), cores, &line);
     fpga::plug(&mut qemu, contract.rank / options.smp);
-    let layout = Layout::new(contract.job, contract.local_size).ok_or_else(|| fail("the job has too many ranks"))?;
-    // The job's shared memory, which this process inherited.
-    qemu.args(device(&format!("/proc/self/fd/{}", contract.segment), layout.file_bytes()));
+    match (options.net, &options.wire) {
+        (Some(net), Some(wire)) => wire::plug(&mut qemu, net, wire, contract.rank),
+        _ => {
+            let layout = Layout::new(contract.job, contract.local_size);
+            let layout = layout.ok_or_else(|| fail("the job has too many ranks"))?;
+            // The job's shared memory, which this process inherited.
+            qemu.args(device(&format!("/proc/self/fd/{}", contract.segment), layout.file_bytes()));
+        }
+    }
     qemu.stdin(Stdio::null());
     let decoder = options.decoder.as_ref().map(|program| {
         let mut decoder = Command::new(program);
@@ -77,6 +93,7 @@ pub fn run(options: &Options) -> Result<()> {
 
 fn boot_line(options: &Options, contract: &Contract, cores: u32, variables: &[(String, String)]) -> String {
     let Contract { job, rank, size, local_rank, local_size, universe, app, .. } = contract;
+    let (local_rank, local_size) = if options.net.is_some() { (&0, &1) } else { (local_rank, local_size) };
     let mut line = format!(
         "rank={rank} size={size} local_rank={local_rank} local_size={local_size} job={job:x} universe={universe} app={app} \
          smp={cores} tsc_khz={} cores={:x} hostname=guest{}",
@@ -84,6 +101,7 @@ fn boot_line(options: &Options, contract: &Contract, cores: u32, variables: &[(S
         host_cores(),
         rank / options.smp
     );
+    options.secret.iter().for_each(|secret| _ = write!(line, " secret={secret}"));
     let listed = variables.iter().find(|(name, _)| name == COMMAND_LINE).map_or("", |(_, value)| value);
     for name in listed.split(',').filter(|name| !name.is_empty()) {
         let value = variables.iter().find(|(other, _)| other.strip_prefix(PREFIX) == Some(name));

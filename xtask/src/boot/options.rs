@@ -22,6 +22,12 @@ pub struct Options {
     /// The hardware barrier that guests reach by their parallel ports
     #[arg(long, value_enum, default_value_t)]
     pub fpga: BarrierMachine,
+    /// Machines share no memory, only Ethernet: the card that each has. Takes --smp 1 and no --hosted
+    #[arg(long, value_enum, value_name = "CARD")]
+    pub net: Option<Net>,
+    /// The switch that joins the cards; made for the job if none is named
+    #[arg(skip)]
+    pub wire: Option<String>,
     /// For tests: what is to go wrong with that machine, in tuc-fpga's words
     #[arg(skip)]
     pub faults: Vec<String>,
@@ -54,6 +60,8 @@ impl Options {
             hosted: 0,
             memory: MEMORY_MIB,
             fpga: BarrierMachine::Off,
+            net: None,
+            wire: None,
             faults: Vec::new(),
             mca: Vec::new(),
             timeout,
@@ -77,6 +85,15 @@ pub enum BarrierMachine {
     Verilator,
 }
 
+/// A network card of a machine.
+#[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Net {
+    /// virtio-net, as machine monitors have it
+    Virtio,
+    /// Intel's 82574L
+    E1000e,
+}
+
 const MEMORY_MIB: u32 = 128;
 
 /// The end of --help.
@@ -85,4 +102,5 @@ Examples:
   cargo xtask boot -n 4 examples/ring.rs              four machines, one rank on each
   cargo xtask boot -n 4 --smp 2 tests/c/heat.c        two machines with two ranks each
   cargo xtask boot -n 2 --hosted 2 tests/c/heat.c     two machines and two ordinary processes
+  cargo xtask boot -n 4 --net e1000e tests/c/heat.c   four machines that only Ethernet joins
   cargo xtask boot -n 2 --log text examples/ring.rs   shows what the machines log";

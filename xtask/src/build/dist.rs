@@ -61,14 +61,19 @@ pub fn assemble(parts: &Parts, stage: &Path) -> Result<()> {
         copy(&core.join("include").join(header), &stage.join("include").join(header))?;
     }
     let version = parts.tree.package("ompi-core").map_or("", |package| &package.version);
-    for name in PKG_CONFIG {
-        shell::write(&stage.join(format!("lib/pkgconfig/{name}.pc")), &pkgconfig(name, version, parts.link, false))?;
-    }
-    for name in PKG_CONFIG_FORTRAN.iter().filter(|_| parts.fortran) {
-        shell::write(&stage.join(format!("lib/pkgconfig/{name}.pc")), &pkgconfig(name, version, parts.link, true))?;
-    }
     let share = stage.join("share/ompi-rs");
     shell::write(&share.join("link"), if parts.link == Linking::Shared { "shared\n" } else { "static\n" })?;
+    for name in PKG_CONFIG {
+        let text = pkgconfig(name, version, parts.link, false, "-pthread");
+        shell::write(&stage.join(format!("lib/pkgconfig/{name}.pc")), &text)?;
+    }
+    if parts.fortran {
+        let private = private_flags(&bin)?;
+        for name in PKG_CONFIG_FORTRAN {
+            let text = pkgconfig(name, version, parts.link, true, &private);
+            shell::write(&stage.join(format!("lib/pkgconfig/{name}.pc")), &text)?;
+        }
+    }
     // For programs with the archive inside: plug-ins that they load must find their MPI.
     shell::write(&share.join("mpi.list"), "{ MPI_*; PMPI_*; mpi_*; pmpi_*; };\n")?;
     copy(&core.join("gdb/ompi_rs.py"), &share.join("gdb.py"))?;
@@ -136,8 +141,18 @@ pub const HEADERS: [&str; 3] = ["mpi.h", "mpi_fint.h", "mpi_removed.h"];
 const PKG_CONFIG: &[&str] = &["ompi-rs", "ompi", "ompi-c", "ompi-cxx", "mpi", "mpi-c", "mpi-cxx"];
 const PKG_CONFIG_FORTRAN: &[&str] = &["ompi-rs-fortran", "ompi-fort", "ompi-f77", "ompi-f90", "mpi-fort"];
 
+/// What `mpifort -static` passes to the linker beside the libraries.
+fn private_flags(bin: &Path) -> Result<String> {
+    let all = shell::output(std::process::Command::new(bin.join("mpifort")).args(["-static", "--showme:link"]))?;
+    Ok(all
+        .split_whitespace()
+        .filter(|word| word.starts_with("-Wl,-u") || *word == "-pthread")
+        .collect::<Vec<_>>()
+        .join(" "))
+}
+
 /// The archives stand there by their paths: `-lmpi_abi` would take the shared library where both lie.
-fn pkgconfig(name: &str, version: &str, link: Linking, fortran: bool) -> String {
+fn pkgconfig(name: &str, version: &str, link: Linking, fortran: bool, private: &str) -> String {
     let (mut own, mut own_archive, mut modules) = ("", String::new(), "");
     if fortran {
         (own, modules) = (" -lmpi_abi_fortran", " -I${libdir}/fortran");
@@ -152,6 +167,6 @@ fn pkgconfig(name: &str, version: &str, link: Linking, fortran: bool) -> String 
     format!(
         "prefix=${{pcfiledir}}/../..\nlibdir=${{prefix}}/lib\nincludedir=${{prefix}}/include\n\n\
          Name: {name}\nDescription: ompi-rs, an MPI library with the standard ABI ({SHARED}, {STATIC})\n\
-         Version: {version}\nCflags: -I${{includedir}}{modules}\nLibs: {libraries}\n"
+         Version: {version}\nCflags: -I${{includedir}}{modules}\nLibs: {libraries}\nLibs.private: {private}\n"
     )
 }

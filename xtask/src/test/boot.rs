@@ -3,6 +3,7 @@
 mod grub;
 mod job;
 mod log;
+mod net;
 mod wrong;
 
 pub use job::{image, missing};
@@ -24,6 +25,11 @@ pub fn tier(session: &mut Session) -> Result<()> {
             right(session, "examples/ring.rs", ranks, &[], "came back")
         });
     }
+    for ranks in [2, 4] {
+        session.case(&format!("boot/windows.rs@{ranks}"), |session| {
+            right(session, "tests/rust/windows.rs", ranks, &[], "")
+        });
+    }
     for ranks in [2, 4, 8] {
         session.case(&format!("boot/heat@{ranks}"), |session| {
             right(session, "tests/c/heat.c", ranks, &[], "field identical to the serial run")
@@ -39,13 +45,15 @@ pub fn tier(session: &mut Session) -> Result<()> {
         false => PROGRAMS.iter().for_each(|(program, ranks)| one_program(session, program, *ranks, &[])),
     }
     log::cases(session);
+    net::cases(session);
     wrong::cases(session);
     grub::cases(session);
     Ok(())
 }
 
 /// A sample of the chapters, and on how many guests.
-const PROGRAMS: &[(&str, u32)] = &[("pt2pt_blocking", 2), ("datatype_basic", 2), ("coll_blocking_1", 4)];
+const PROGRAMS: &[(&str, u32)] =
+    &[("pt2pt_blocking", 2), ("datatype_basic", 2), ("coll_blocking_1", 4), ("rma_fence", 2), ("rma_groups", 4)];
 /// The chapters of tests/c that run on guests with `--all`.
 const CHAPTERS: &[&str] = &["pt2pt_", "datatype_", "coll_", "neighbor_", "topo_"];
 /// Programs of these chapters that cannot, and why.

@@ -48,6 +48,9 @@ fn one_program(session: &mut Session, program: &Program) -> Result<()> {
         // Tests that draw their cases draw so many times more of them.
         command.env("OMPI_TEST_TRIALS", "12");
     }
+    if session.options.all || session.options.require_all {
+        command.env("OMPI_TEST_FUZZ_S", "8");
+    }
     if wanted.len() < all.len() {
         command.arg("--exact").args(&wanted);
     }

@@ -13,7 +13,70 @@ pub fn tier(session: &mut Session) -> Result<()> {
                 .map_or_else(Verdict::from, |ended| jobs::verdict(&ended, (case.holds)(&ended, case.ranks)))
         });
     }
+    for (name, argument, hosts) in WINDOWS {
+        session.case(&format!("copies/{name}"), |session| {
+            windows(session, name, argument, *hosts).unwrap_or_else(Verdict::from)
+        });
+    }
+    for (name, options, least, most) in PIECES {
+        session.case(&format!("copies/{name}"), |session| {
+            pieces(session, name, options, *least..=*most).unwrap_or_else(Verdict::from)
+        });
+    }
     Ok(())
+}
+
+/// Rounds of partitioned communication whose sender computes: the receiver copies all pieces but the last of each round by itself,
+/// whatever is measured to be faster, unless the user has said how long messages come.
+const PIECES: &[(&str, &[&str], u32, u32)] = &[
+    ("pieces-of-a-round", &[], 70, 80),
+    ("pieces-of-a-round-in-fragments", &["--mca", "pml_ob1_long_messages", "fragments"], 0, 0),
+];
+
+fn pieces(
+    session: &mut Session,
+    name: &str,
+    options: &[&str],
+    wanted: std::ops::RangeInclusive<u32>,
+) -> Result<Verdict> {
+    let (name, options) = (format!("copies/{name}"), [&["-n", "2"], options].concat());
+    let ended = Job { source: "tests/mpirun/apart.c", name: &name, options: &options, arguments: &[] }.run(session)?;
+    let said = ended.err.lines().find_map(|line| line.strip_suffix(" of 80 pieces were copied by their receiver"));
+    let copied = said.and_then(|line| line.split_whitespace().next_back()?.parse().ok());
+    let holds = match copied {
+        Some(copied) if wanted.contains(&copied) => well(&ended),
+        copied => Err(format!("{wanted:?} of 80 pieces should be copied by their receiver, not {copied:?}")),
+    };
+    Ok(jobs::verdict(&ended, holds))
+}
+
+/// Windows that MPI makes the memory of, and whether the job has two hosts.
+const WINDOWS: &[(&str, &str, bool)] = &[
+    ("memory-of-windows", "windows", false),
+    ("memory-of-shared-windows", "shared-windows", false),
+    ("memory-of-windows-of-two-hosts", "windows", true),
+];
+
+/// Messages from and to memory of such windows go between mapped buffers; there is no other way for a single copy here.
+fn windows(session: &mut Session, name: &str, argument: &str, hosts: bool) -> Result<Verdict> {
+    let agent = jobs::agent(session)?;
+    let ranks: &[&str] = match hosts {
+        true => &["--mca", "plm_ssh_agent", &agent, "--host", jobs::TWO_HOSTS],
+        false => &["-n", "3"],
+    };
+    let (source, name) = ("tests/c/pt2pt_shareable.c", format!("copies/{name}"));
+    let options = [ranks, &["--mca", "smsc_base_verbose", "20"], MAPPED].concat();
+    let ended = Job { source, name: &name, options: &options, arguments: &[argument] }.run(session)?;
+    let holds = match hosts {
+        // Whether a sender comes in time to write its half is a matter of luck in a ring.
+        false => copied(&ended, 3, 0..=3),
+        // Ranks 0 and 1 are on one host.
+        true => well(&ended).and_then(|()| match lines(&ended, 3, READ).0[..] {
+            [0, 1, 0] => Ok(()),
+            ref reads => Err(format!("rank 1 alone should read a peer's memory; lines of each rank: {reads:?}")),
+        }),
+    };
+    Ok(jobs::verdict(&ended, holds))
 }
 
 struct Case {
@@ -27,6 +90,47 @@ struct Case {
 const CASES: &[Case] = &[
     Case { name: "copied-by-both", ranks: 2, options: SINGLE, argument: "copied", holds: copied_by_both },
     Case { name: "in-small-pieces", ranks: 4, options: SMALL_PIECES, argument: "copied", holds: copied_by_both },
+    // Between mapped buffers, with nothing else; then beside the system's copies.
+    Case { name: "mapped", ranks: 2, options: MAPPED, argument: "copied shareable", holds: copied_by_both },
+    Case {
+        name: "mapped-in-small-pieces",
+        ranks: 4,
+        options: MAPPED_PIECES,
+        argument: "plain shareable",
+        holds: copied_by_any,
+    },
+    Case {
+        name: "mapped-by-receivers",
+        ranks: 3,
+        options: MAPPED_ALONE,
+        argument: "plain shareable",
+        holds: copied_by_receivers,
+    },
+    Case { name: "mapped-and-not", ranks: 4, options: SINGLE, argument: "plain mixed", holds: copied_by_any },
+    // Where one of both buffers is private the receiver of the other one copies alone; of some messages neither is.
+    Case { name: "mapped-or-in-fragments", ranks: 3, options: MAPPED, argument: "plain mixed", holds: copied_by_any },
+    Case {
+        name: "mapped-as-it-comes",
+        ranks: 2,
+        options: MEASURED,
+        argument: "plain shareable",
+        holds: measured_shareable,
+    },
+    Case {
+        name: "mapped-where-the-system-refuses",
+        ranks: 2,
+        options: SINGLE,
+        argument: "refuse shareable",
+        holds: copied_by_any,
+    },
+    Case { name: "nothing-is-mapped", ranks: 2, options: NOT_MAPPED, argument: "plain shareable", holds: not_copied },
+    Case {
+        name: "killed-with-mapped-buffers",
+        ranks: 4,
+        options: SINGLE,
+        argument: "endless shareable",
+        holds: killed,
+    },
     // No memory is shared that could decide which side copies: the receiver does.
     Case {
         name: "without-claim-words",
@@ -67,12 +171,37 @@ const SMALL_PIECES: &[&str] = &[
     "btl_sm_eager_limit",
     "4k",
 ];
+const MAPPED: &[&str] = &["--mca", "pml_ob1_long_messages", "single", "--mca", "smsc", "map"];
+const MAPPED_PIECES: &[&str] = &[
+    "--mca",
+    "pml_ob1_long_messages",
+    "single",
+    "--mca",
+    "smsc",
+    "map",
+    "--mca",
+    "smsc_map_chunk_size",
+    "4k",
+    "--mca",
+    "smsc_map_min_size",
+    "1",
+    "--mca",
+    "smsc_map_halves_size",
+    "1",
+    "--mca",
+    "btl_sm_eager_limit",
+    "4k",
+];
+const MAPPED_ALONE: &[&str] =
+    &["--mca", "pml_ob1_long_messages", "single", "--mca", "smsc", "map", "--mca", "smsc_map_halves_size", "1g"];
+const NOT_MAPPED: &[&str] =
+    &["--mca", "pml_ob1_long_messages", "single", "--mca", "smsc", "map", "--mca", "mpi_alloc_mem_shareable", "false"];
 const NO_CLAIM_WORDS: &[&str] = &["--mca", "btl", "self,tcp", "--mca", "pml_ob1_long_messages", "single"];
-const LEFT_OUT: &[&str] = &["--mca", "smsc", "^cma"];
+const LEFT_OUT: &[&str] = &["--mca", "smsc", "^cma,map"];
 const MEASURED: &[&str] = &["--mca", "pml_base_verbose", "20"];
 const RTS_DATA: &[&str] = &["--mca", "pml_ob1_long_messages", "fragments", "--mca", "pml_base_verbose", "20"];
 const STREAMED: &[&str] = &["--mca", "pml_ob1_long_messages", "streamed", "--mca", "pml_base_verbose", "20"];
-const SOCKETS: &[&str] = &["--mca", "btl", "self,tcp", "--mca", "smsc", "^cma", "--mca", "pml_base_verbose", "20"];
+const SOCKETS: &[&str] = &["--mca", "btl", "self,tcp", "--mca", "smsc", "^cma,map", "--mca", "pml_base_verbose", "20"];
 // Whatever fits into a frame is sent before anybody asks for it.
 const UNASKED: &[&str] = &[
     "--mca",
@@ -80,7 +209,7 @@ const UNASKED: &[&str] = &[
     "self,tcp",
     "--mca",
     "smsc",
-    "^cma",
+    "^cma,map",
     "--mca",
     "pml_base_verbose",
     "20",
@@ -95,8 +224,8 @@ const UNASKED: &[&str] = &[
 fn run(session: &mut Session, case: &Case) -> Result<deadline::Ended> {
     let (ranks, name) = (case.ranks.to_string(), format!("copies/{}", case.name));
     let options = [&["-n", &ranks, "--mca", "smsc_base_verbose", "20"], case.options].concat();
-    let source = "tests/c/pt2pt_single_copy.c";
-    Job { source, name: &name, options: &options, arguments: &[case.argument] }.run(session)
+    let (source, arguments) = ("tests/c/pt2pt_single_copy.c", case.argument.split(' ').collect::<Vec<_>>());
+    Job { source, name: &name, options: &options, arguments: &arguments }.run(session)
 }
 
 fn well(ended: &deadline::Ended) -> std::result::Result<(), String> {
@@ -133,6 +262,11 @@ fn copied(
 
 fn copied_by_both(ended: &deadline::Ended, ranks: usize) -> std::result::Result<(), String> {
     copied(ended, ranks, 1..=ranks)
+}
+
+/// Whether a sender comes in time to write a part is a matter of luck where it need not.
+fn copied_by_any(ended: &deadline::Ended, ranks: usize) -> std::result::Result<(), String> {
+    copied(ended, ranks, 0..=ranks)
 }
 
 fn copied_by_receivers(ended: &deadline::Ended, ranks: usize) -> std::result::Result<(), String> {
@@ -196,6 +330,18 @@ fn measured(ended: &deadline::Ended, ranks: usize) -> std::result::Result<(), St
         false => Err(format!(
             "each rank should try single copies and report a choice; lines of each rank: {reads:?} of copies, {verdicts:?} of choices"
         )),
+    }
+}
+
+/// As [`measured`], of mapped buffers apart from others.
+fn measured_shareable(ended: &deadline::Ended, ranks: usize) -> std::result::Result<(), String> {
+    measured(ended, ranks)?;
+    let (verdicts, _) = lines(ended, ranks, " of shareable memory from process ");
+    match verdicts.iter().all(|lines| *lines > 0) {
+        true => Ok(()),
+        false => {
+            Err(format!("each rank should report a choice for shareable memory; lines of each rank: {verdicts:?}"))
+        }
     }
 }
 

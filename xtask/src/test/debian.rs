@@ -10,6 +10,8 @@ use std::time::Duration;
 
 /// A package, the archive of its source, and the folder in it.
 pub struct DebianSource {
+    /// Of Debian, if it is not the system's own.
+    pub release: Option<&'static str>,
     pub package: &'static str,
     pub archive: &'static str,
     pub sha256: &'static str,
@@ -55,7 +57,11 @@ impl DebianSource {
         shell::folder(&home.join("cache/archives/partial"))?;
         let format = "deb-src $(REPO_URI) $(RELEASE) $(COMPONENT)";
         let list = ["indextargets", "--format", format, "Created-By: Packages"];
-        shell::write(&home.join("sources.list"), &shell::output(Command::new("apt-get").args(list))?)?;
+        let mut sources = shell::output(Command::new("apt-get").args(list))?;
+        if let Some(release) = self.release {
+            sources = of_release(&sources, release);
+        }
+        shell::write(&home.join("sources.list"), &sources)?;
         for action in [&["update"][..], &["source", "--download-only", "--tar-only", self.package]] {
             let mut apt = Command::new("apt-get");
             for (name, place) in [
@@ -78,8 +84,19 @@ impl DebianSource {
     }
 }
 
+/// Sources like the system's main ones, of another release.
+fn of_release(sources: &str, release: &str) -> String {
+    let main = sources.lines().filter_map(|line| match line.split_whitespace().collect::<Vec<_>>()[..] {
+        // Not of updates.
+        [kind, place, of, "main"] if !of.contains('-') => Some(format!("{kind} {place} {release} main\n")),
+        _ => None,
+    });
+    main.collect::<std::collections::BTreeSet<_>>().into_iter().collect()
+}
+
 /// MPICH's, for its tests.
 pub const MPICH: DebianSource = DebianSource {
+    release: None,
     package: "mpich",
     archive: "mpich_4.0.2.orig.tar.xz",
     sha256: "b27039f964afeb6b8a3e009c56b441cbe368c26d6d6476ad3bb7190996875860",
@@ -87,3 +104,16 @@ pub const MPICH: DebianSource = DebianSource {
 };
 
 const DOWNLOAD_LIMIT: Duration = Duration::from_secs(180);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_release_comes_from_the_same_place() {
+        let sources = "deb-src http://a/debian/ bookworm main\ndeb-src http://a/debian/ bookworm contrib\n\
+                       deb-src http://a/security/ bookworm-security main\n";
+        assert_eq!(of_release(sources, "trixie"), "deb-src http://a/debian/ trixie main\n");
+        assert_eq!(of_release("", "trixie"), "");
+    }
+}

@@ -6,7 +6,7 @@ mod robust;
 use super::programs::{compiled, own_choice};
 use super::{Session, Verdict, deadline};
 use crate::failure::{Result, fail};
-use case::{JobCase, LIMIT, run};
+use case::{AGENT, JobCase, LIMIT, run};
 use std::process::Command;
 
 /// `dynamic/…`.
@@ -80,6 +80,27 @@ const CASES: &[JobCase] = &[
         arguments: &["aborts"],
         status: Some(7),
         says: &["called MPI_Abort", "job 1 of those that its ranks spawned ended with status 7"],
+    },
+    JobCase {
+        name: "errors-abort-half",
+        options: &["-n", "4"],
+        arguments: &["abort-half"],
+        status: Some(6),
+        says: &["MPI_ERR_RANK", "ends the processes of that group", "rank 1 went on with 2", "rank 3 went on with 2"],
+    },
+    JobCase {
+        name: "errors-abort-half-on-two-hosts",
+        options: &["--mca", "plm_ssh_agent", AGENT, "--host", "a.invalid:2,b.invalid:2"],
+        arguments: &["abort-half"],
+        status: Some(6),
+        says: &["MPI_ERR_RANK", "ends the processes of that group", "rank 1 went on with 2", "rank 3 went on with 2"],
+    },
+    JobCase {
+        name: "errors-abort-one",
+        options: &["-n", "3"],
+        arguments: &["abort-one"],
+        status: Some(6),
+        says: &["MPI_ERR_RANK", "ends this process", "rank 1 went on with 2", "rank 2 went on with 2"],
     },
     JobCase {
         name: "child-dies",

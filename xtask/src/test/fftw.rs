@@ -3,7 +3,7 @@
 
 use super::debian::DebianSource;
 use super::{Session, Verdict, deadline, programs};
-use crate::failure::{Result, fail};
+use crate::failure::Result;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -12,18 +12,26 @@ use std::time::Duration;
 pub fn tier(session: &mut Session) -> Result<()> {
     if session.options.all {
         for ranks in 1..=4 {
-            session.case(&format!("fftw/verify@{ranks}"), |session| match compiled(session) {
-                Ok(program) => run(session, &program, ranks).unwrap_or_else(Verdict::from),
-                Err(verdict) => verdict,
+            session.case(&format!("fftw/verify@{ranks}"), |session| match session.library() {
+                Ok(library) => verified(session, &library.dist, "fftw", ranks).unwrap_or_else(Verdict::from),
+                Err(why) => Verdict::Failed(why),
             });
         }
     }
     Ok(())
 }
 
-fn run(session: &mut Session, program: &Path, ranks: u32) -> Result<Verdict> {
-    let mut command = Command::new(session.library().map_err(fail)?.dist.join("bin/mpirun"));
-    command.arg("-n").arg(ranks.to_string()).arg(program).args([
+/// Its transforms on this library, compiled in a folder of the tier's.
+pub fn verified(session: &Session, dist: &Path, tier: &str, ranks: u32) -> Result<Verdict> {
+    let logs = session.scratch().join(tier);
+    let place =
+        session.tree.target.join("debian").join(if tier == "fftw" { "fftw3".into() } else { format!("fftw3-{tier}") });
+    let program = match compiled(&dist.join("bin/mpicc"), &place, &session.tree.target, &logs.join("build.log")) {
+        Ok(program) => program,
+        Err(verdict) => return Ok(verdict),
+    };
+    let mut command = Command::new(dist.join("bin/mpirun"));
+    command.arg("-n").arg(ranks.to_string()).arg(&program).args([
         "--verbose=1",
         "--verify-rounds=3",
         "--verify-tolerance=1e-10",
@@ -32,8 +40,7 @@ fn run(session: &mut Session, program: &Path, ranks: u32) -> Result<Verdict> {
         command.args(["--verify", problem]);
     });
     programs::own_choice(&mut command);
-    let log = session.scratch().join("fftw").join(format!("verify@{ranks}.log"));
-    let ended = deadline::run(&mut command, RUN_LIMIT, &log)?;
+    let ended = deadline::run(&mut command, RUN_LIMIT, &logs.join(format!("verify@{ranks}.log")))?;
     // The first process writes a line of three errors for each problem.
     let verified = |problem: &&&str| ended.out.lines().any(|line| line.starts_with(&format!("{problem} ")));
     let silent: Vec<&&str> = PROBLEMS.iter().filter(|problem| !verified(problem)).collect();
@@ -45,10 +52,8 @@ fn run(session: &mut Session, program: &Path, ranks: u32) -> Result<Verdict> {
     }
 }
 
-fn compiled(session: &mut Session) -> std::result::Result<PathBuf, Verdict> {
-    let source = SOURCE.unpacked(&session.tree.target)?;
-    let mpicc = session.library().map_err(fail)?.dist.join("bin/mpicc");
-    let log = session.scratch().join("fftw/build.log");
+fn compiled(mpicc: &Path, place: &Path, target: &Path, log: &Path) -> std::result::Result<PathBuf, Verdict> {
+    let source = SOURCE.unpacked_into(place, target)?;
     let program = source.join("mpi/mpi-bench");
     // Linked with the library as it is now; its objects may stay.
     let _ = std::fs::remove_file(&program);
@@ -61,7 +66,7 @@ fn compiled(session: &mut Session) -> std::result::Result<PathBuf, Verdict> {
     let mut steps = if source.join("mpi/Makefile").is_file() { vec![make] } else { vec![configure, make] };
     for step in &mut steps {
         programs::own_choice(step.current_dir(&source));
-        let ended = deadline::run(step, BUILD_LIMIT, &log)?;
+        let ended = deadline::run(step, BUILD_LIMIT, log)?;
         if !ended.ended_with(0) {
             return Err(Verdict::Failed(ended.story()));
         }
@@ -92,6 +97,7 @@ const PROBLEMS: &[&str] = &[
     "ik8e10x9o00",
 ];
 const SOURCE: DebianSource = DebianSource {
+    release: None,
     package: "fftw3",
     archive: "fftw3_3.3.10.orig.tar.gz",
     sha256: "56c932549852cddcfafdab3820b0200c7742675be92179e59e6215b340e26467",

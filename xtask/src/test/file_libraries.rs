@@ -245,12 +245,14 @@ const HDF5_PROGRAMS: &[&str] = &[
     "t_bigio",
 ];
 const PNETCDF: DebianSource = DebianSource {
+    release: None,
     package: "pnetcdf",
     archive: "pnetcdf_1.12.3.orig.tar.xz",
     sha256: "8f54023ffbbd3c8137e5422b44e32324113d5690f1da0cb7ecd5842c2de850a9",
     folder: "pnetcdf-1.12.3",
 };
 const HDF5: DebianSource = DebianSource {
+    release: None,
     package: "hdf5",
     archive: "hdf5_1.10.8+repack1.orig.tar.gz",
     sha256: "7b38e58ff83b13fd8959a90b13bf896bc318ba096c940ab0847abf3ad41a0b31",
@@ -273,12 +275,14 @@ const NETCDF_PROGRAMS: &[(&str, u32)] = &[
     ("tst_quantize_par", 4),
 ];
 const NETCDF: DebianSource = DebianSource {
+    release: None,
     package: "netcdf",
     archive: "netcdf_4.9.0.orig.tar.gz",
     sha256: "9f4cb864f3ab54adb75409984c6202323d2fc66c003e5308f3cdf224ed41c0a6",
     folder: "netcdf-c-4.9.0",
 };
 const P4EST: DebianSource = DebianSource {
+    release: None,
     package: "p4est",
     archive: "p4est_2.2.orig.tar.xz",
     sha256: "f09a799d99e541c8f06a9ad3f1e7dc74362ad96a7938a69c7fbd4103516f86c9",

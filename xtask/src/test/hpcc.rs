@@ -14,7 +14,10 @@ pub(super) fn tier(session: &mut Session) -> Result<()> {
     if session.options.all {
         for ranks in [1, 2, 4] {
             session.case(&format!("hpcc/hpcc@{ranks}"), |session| match compiled(session) {
-                Ok(program) => run(session, &program, ranks).unwrap_or_else(Verdict::from),
+                Ok(program) => {
+                    let dist = session.library().map(|library| library.dist).map_err(fail);
+                    dist.and_then(|dist| run(session, &dist, &program, ranks)).unwrap_or_else(Verdict::from)
+                }
                 Err(verdict) => verdict,
             });
         }
@@ -22,9 +25,10 @@ pub(super) fn tier(session: &mut Session) -> Result<()> {
     Ok(())
 }
 
-fn run(session: &mut Session, program: &Path, ranks: u32) -> Result<Verdict> {
-    let dist = session.library().map_err(fail)?.dist;
-    let folder = session.scratch().join(format!("hpcc/{ranks}"));
+/// On this library.
+pub(super) fn run(session: &Session, dist: &Path, program: &Path, ranks: u32) -> Result<Verdict> {
+    let name = program.ancestors().nth(2).and_then(Path::file_name).unwrap_or_default();
+    let folder = session.scratch().join(name).join(ranks.to_string());
     prepare(&folder, program, Problem { ranks, order: 400, block: 32 })?;
     let mut command = Command::new(dist.join("bin/mpirun"));
     command.arg("-n").arg(ranks.to_string()).arg(program).current_dir(&folder).envs(ENVIRONMENT);
@@ -33,7 +37,7 @@ fn run(session: &mut Session, program: &Path, ranks: u32) -> Result<Verdict> {
     if !ended.ended_with(0) {
         return Ok(Verdict::Failed(ended.story()));
     }
-    match report(&folder)? {
+    match report(&folder, ranks)? {
         Ok(_) => Ok(Verdict::Passed(String::new())),
         Err(why) => Ok(Verdict::Failed(why)),
     }
@@ -68,9 +72,11 @@ pub fn prepare(folder: &Path, program: &Path, problem: Problem) -> Result<()> {
 }
 
 /// What it wrote in the folder where it was started, or what is wrong with it.
-pub fn report(folder: &Path) -> Result<std::result::Result<String, String>> {
+pub fn report(folder: &Path, ranks: u32) -> Result<std::result::Result<String, String>> {
     let results = shell::read(&folder.join("hpccoutf.txt"))?;
-    let missing: Vec<&str> = GOOD.iter().copied().filter(|line| !results.lines().any(|have| have == *line)).collect();
+    let exact = if ranks > ONE_RECEIVE { &[] } else { EXACT };
+    let wanted = GOOD.iter().chain(exact).copied();
+    let missing: Vec<&str> = wanted.filter(|line| !results.lines().any(|have| have == *line)).collect();
     let bad: Vec<&str> = results.lines().filter(|line| line.contains("FAILED") || line.contains("ERROR")).collect();
     match missing.is_empty() && bad.is_empty() {
         true => Ok(Ok(results)),
@@ -115,13 +121,17 @@ pub const ENVIRONMENT: [(&str, &str); 1] = [("OPENBLAS_NUM_THREADS", "1")];
 /// What its report says when all is well.
 const GOOD: &[&str] = &[
     "Success=1",
-    "MPIRandomAccess_LCG_Errors=0",
-    "MPIRandomAccess_Errors=0",
     "PTRANS_residual=0",
     "              1 tests completed and passed residual checks,",
     "              0 tests completed and failed residual checks,",
     "End of HPC Challenge tests.",
 ];
+
+/// And where each rank has one receive under way. With more ranks it has four, and stops when the last rank has said that it is done,
+/// although updates may lie in the other three, which were sent before: it allows for one error in a hundred updates, and says
+/// itself whether there were more, by `Success`.
+const EXACT: &[&str] = &["MPIRandomAccess_LCG_Errors=0", "MPIRandomAccess_Errors=0"];
+const ONE_RECEIVE: u32 = 4;
 
 /// How it is built. HPL_NO_MPI_DATATYPE is its own way without functions that MPI 3.0 removed.
 const MAKE: &str = "SHELL = /bin/sh
@@ -150,6 +160,7 @@ ARFLAGS = r
 RANLIB = echo
 ";
 const SOURCE: DebianSource = DebianSource {
+    release: None,
     package: "hpcc",
     archive: "hpcc_1.5.0.orig.tar.gz",
     sha256: "0a6fef7ab9f3347e549fed65ebb98234feea9ee18aea0c8f59baefbe3cf7ffb8",

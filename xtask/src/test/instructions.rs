@@ -40,6 +40,15 @@ fn count(session: &mut Session) -> Result<(Counts, Counts)> {
             counts.insert(name, count);
         }
     }
+    // The same while a tool listens to transports.
+    let listening = session.scratch().join("instructions-listening");
+    let wrapper = (&["mpicc", "-DLISTENS"][..], &*sources.join("instructions.c"));
+    for (name, count) in instructions::count_in(&dist, wrapper, &["-n", "2"], &listening)? {
+        let name = format!("listening_{name}");
+        if NAMES.contains(&name.as_str()) {
+            counts.insert(name, count);
+        }
+    }
     let file = session.tree.root.join(FILE);
     if session.options.bless {
         let text = serde_json::to_string_pretty(&counts).at("write the counts as JSON")?;
@@ -75,7 +84,8 @@ fn compare(now: Option<&Count>, committed: Option<&Count>) -> Verdict {
 
 const FILE: &str = "benches/instructions.json";
 const TOLERANCE: f64 = 1.05;
-/// Function and bytes; a receive's message has already arrived. `counting`: while statistics are gathered.
+/// Function and bytes; a receive's message has already arrived. `counting`: while statistics are gathered. `listening`: while a tool
+/// listens to transports, which costs nothing.
 const NAMES: &[&str] = &[
     "send_0",
     "send_8",
@@ -97,6 +107,8 @@ const NAMES: &[&str] = &[
     "counting_send_512",
     "counting_recv_512",
     "counting_waitall_of_irecvs",
+    "listening_send_8",
+    "listening_recv_8",
 ];
 
 #[cfg(test)]

@@ -35,6 +35,17 @@ impl Job<'_> {
     }
 }
 
+/// Stands in for ssh: starts daemons on this machine.
+pub fn agent(session: &mut Session) -> Result<String> {
+    let agent = session.scratch().join("agent");
+    crate::shell::write(&agent, "#!/bin/sh\nexec sh -c \"$2\"\n")?;
+    crate::shell::output(Command::new("chmod").arg("+x").arg(&agent))?;
+    Ok(agent.to_string_lossy().into_owned())
+}
+
+/// Two ranks on one of them and one on the other.
+pub const TWO_HOSTS: &str = "a.invalid:2,b.invalid:1";
+
 /// Whether standard error has these words somewhere, each run of blanks as one.
 pub fn says(ended: &deadline::Ended, words: &str) -> bool {
     squeezed(&ended.err).contains(words)

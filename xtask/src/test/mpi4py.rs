@@ -5,12 +5,13 @@
 //! a program starts, so that a new one needs no new build.
 
 mod bench;
+mod futures;
 mod home;
 
 use super::{Session, Verdict, deadline, programs};
 use crate::failure::{Result, fail};
 use deadline::Ended;
-pub use home::Home;
+pub use home::{Home, surround};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
@@ -57,6 +58,12 @@ pub(super) fn tier(session: &mut Session) -> Result<()> {
                 Err(verdict) => verdict,
             });
         }
+    }
+    for case in futures::CASES.iter().filter(|case| case.is_sample || session.options.all).collect::<Vec<_>>() {
+        session.case(&case.name(), |session| match at_home(session, &mut home) {
+            Ok(home) => case.run(session, home).unwrap_or_else(Verdict::from),
+            Err(verdict) => verdict,
+        });
     }
     session.case("mpi4py/again@4", |session| match at_home(session, &mut home) {
         Ok(home) => again(session, home).unwrap_or_else(Verdict::from),
@@ -190,17 +197,6 @@ fn launch(
     deadline::run(&mut command, limit, &session.scratch().join("mpi4py").join(format!("{name}@{ranks}.log")))
 }
 
-/// What the suites want to know, nothing of what the user has set: how the library's version begins, and how the paths of
-/// what is mapped of it do.
-pub fn surround(command: &mut Command, version: &str, library: &Path) {
-    command
-        .env_remove("PYTHONPATH")
-        .env("PYTHONDONTWRITEBYTECODE", "1")
-        .env("MPI4PY_TEST_SPAWN", "0")
-        .env("WANTED_VERSION", version)
-        .env("WANTED_LIBRARY", library);
-}
-
 fn path(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
@@ -319,8 +315,7 @@ pub const SUITES: &[Suite] = &[
         name: "files",
         ranks: ALL,
         sample: &[1, 3],
-        // Data representations of the program's own are not there yet.
-        modules: &[("test_file", 34, 0), ("test_io!testRegister", 54, 0), ("test_errhandler.TestErrhandlerFile", 6, 0)],
+        modules: &[("test_file", 34, 0), ("test_io", 55, 0), ("test_errhandler.TestErrhandlerFile", 6, 0)],
     },
     // What is left out wants NumPy, CuPy, Numba or dill.
     Suite {

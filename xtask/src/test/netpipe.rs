@@ -49,7 +49,7 @@ fn run(
     command.args(["-n", "2", "--mca", "btl", &format!("self,{transport}")]);
     if transport == "tcp" {
         // Processes of one node would copy the long ones from each other's memory.
-        command.args(["--mca", "smsc", "^cma"]);
+        command.args(["--mca", "smsc", "^cma,map"]);
     }
     command.arg(program);
     command.args(["-l", "1", "-u", &LONGEST.to_string(), "-n", "5", "-o", "results"]).args(options);
@@ -118,6 +118,7 @@ fn compiled(session: &mut Session) -> std::result::Result<PathBuf, Verdict> {
 /// Beyond every limit at which a message begins to travel otherwise.
 const LONGEST: u64 = 1 << 21;
 const SOURCE: DebianSource = DebianSource {
+    release: None,
     package: "netpipe",
     archive: "netpipe_3.7.2.orig.tar.gz",
     sha256: "13dac884ff52951636f651c421f5ff4a853218a95aa28a4a852402ee385a2ab8",

@@ -113,8 +113,8 @@ fn beside(session: &Session, frameworks: &[String], name: &str) -> Result<String
     let mut command = Command::new(dist.join("bin/mpirun"));
     command.args(["-n", "2"]).args(verbose).arg(&program);
     let ended = started(session, &mut command, name)?;
-    // Placements of ranks, partitioned requests, windows and files are not asked for by this program.
-    let unasked = ["topo", "part", "osc", "io", "fs", "fbtl", "fcoll", "sharedfp"];
+    // Ways between machines, placements of ranks, partitioned requests, windows and files are not asked for by this program.
+    let unasked = ["reachable", "topo", "part", "osc", "io", "fs", "fbtl", "fcoll", "sharedfp"];
     let asked = frameworks.iter().filter(|framework| !unasked.contains(&framework.as_str()));
     let declines = |framework: &&String| ended.err.contains(&format!("{framework}: mine declines: {SENTENCE}"));
     let silent: Vec<&String> = asked.filter(|framework| !declines(framework)).collect();

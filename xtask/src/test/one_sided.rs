@@ -1,6 +1,9 @@
 //! MPICH's own tests of one-sided communication, compiled by our mpicc; they check themselves. A sample, and all with `--all`.
 //!
-//! They are made without MPICH's configure: what it would find out of a POSIX system is known here.
+//! They are made without MPICH's configure: what it would find out of a POSIX system is known here. Libraries with tests of their own
+//! are in `libraries.rs`.
+
+mod libraries;
 
 use super::debian::MPICH;
 use super::programs::{launch, own_choice, stem};
@@ -17,6 +20,7 @@ pub fn tier(session: &mut Session) -> Result<()> {
         Ok(source) => Suite { tests: source.join("test/mpi") }.run(session).unwrap_or_else(Verdict::from),
         Err(verdict) => verdict,
     });
+    libraries::tier(session);
     Ok(())
 }
 

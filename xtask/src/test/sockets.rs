@@ -55,10 +55,11 @@ const CASES: &[Case] = &[
     },
 ];
 
-const TCP: &[&str] = &["--mca", "btl", "self,tcp", "--mca", "smsc", "^cma"];
+const TCP: &[&str] = &["--mca", "btl", "self,tcp", "--mca", "smsc", "^cma,map"];
 
-const AUTH: &[&str] = &["--mca", "btl", "self,tcp", "--mca", "smsc", "^cma", "--mca", "btl_tcp_protect", "auth"];
-const ENCRYPT: &[&str] = &["--mca", "btl", "self,tcp", "--mca", "smsc", "^cma", "--mca", "btl_tcp_protect", "encrypt"];
+const AUTH: &[&str] = &["--mca", "btl", "self,tcp", "--mca", "smsc", "^cma,map", "--mca", "btl_tcp_protect", "auth"];
+const ENCRYPT: &[&str] =
+    &["--mca", "btl", "self,tcp", "--mca", "smsc", "^cma,map", "--mca", "btl_tcp_protect", "encrypt"];
 
 fn run(session: &mut Session, case: &Case) -> Result<Verdict> {
     let name = format!("sockets/{}", case.name);

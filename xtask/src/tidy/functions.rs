@@ -29,7 +29,14 @@ fn lengths(text: &str) -> Vec<(usize, &str, usize)> {
         if ends_here(line) {
             return Some((at + 1, name, 1));
         }
-        let body = lines[at..].iter().position(|line| **line == close || **line == format!("{close},"))?;
+        // The same on several lines.
+        let no_body = format!("{})", " ".repeat(indent));
+        let ends = |line: &&str| **line == close || **line == format!("{close},") || line.starts_with(&no_body);
+        let end = at + lines[at..].iter().position(ends)?;
+        if lines[end].ends_with(';') {
+            return Some((at + 1, name, end - at + 1));
+        }
+        let body = lines[at..].iter().position(|line| *line == close || *line == format!("{close},"))?;
         let text = lines[at..at + body].iter().filter(|line| line.trim_start().starts_with('"')).count();
         Some((at + 1, name, body + 1 - text))
     });
@@ -57,8 +64,11 @@ mod tests {
         let body = "    x();\n".repeat(69);
         let text = format!(
             "pub(crate) const unsafe fn long(\n    a: u8,\n) {{\n{body}}}\nimpl X {{\n    fn short(&self) -> u8 {{\n        1\n    }}\n\n    \
-             fn line() {{}}\n\n    fn assembly() {{\n        asm!(\n            \"ret\",\n        );\n    }}\n}}\n// a fn in a comment\n#[cfg(test)]\nmod tests {{\n    fn never() {{\n{body}    }}\n}}\n"
+             fn line() {{}}\n\n    fn assembly() {{\n        asm!(\n            \"ret\",\n        );\n    }}\n\n    fn declared(\n        a: u8,\n    ) -> u8;\n}}\n// a fn in a comment\n#[cfg(test)]\nmod tests {{\n    fn never() {{\n{body}    }}\n}}\n"
         );
-        assert_eq!(lengths(&text), [(1, "long", 73), (75, "short", 3), (79, "line", 1), (81, "assembly", 4)]);
+        assert_eq!(
+            lengths(&text),
+            [(1, "long", 73), (75, "short", 3), (79, "line", 1), (81, "assembly", 4), (87, "declared", 3)]
+        );
     }
 }

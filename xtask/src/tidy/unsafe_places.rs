@@ -40,6 +40,8 @@ const PLACES: &[&str] = &[
     "components/*/*/src/raw.rs",
     // The unsafe methods of a framework's trait.
     "components/*/*/src/module.rs",
+    "components/btl/tcp/src/lazy.rs",
+    "components/pml/ob1/src/checksum/transport.rs",
     // Lends a program's data to the frameworks below.
     "components/io/ompio/src/access.rs",
     // Leaf crates of loads, stores and read-modify-writes in inline assembly.
@@ -50,6 +52,8 @@ const PLACES: &[&str] = &[
     "opal-core/src/queue/",
     "opal-core/src/sync/",
     "opal-core/src/sys/",
+    "opal-core/src/shareable.rs",
+    "opal-core/src/shareable/fork.rs",
     // The macros that register a component or define its symbols.
     "opal-core/src/framework/",
     "orte-core/src/framework/",

@@ -3,6 +3,7 @@
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use ompi_core::addresses;
 use ompi_core::framework::bml::{Module, Path};
@@ -10,6 +11,7 @@ use ompi_core::process::Process;
 use opal_core::framework::btl::{self, Peer};
 use opal_core::mca::select::{self, Decision, Verdict};
 use opal_core::sort;
+use opal_core::sparse::Table;
 use opal_core::sync::{ConditionalLock, Once};
 use opal_core::{Error, Result, message, progress, verbose};
 
@@ -38,24 +40,35 @@ impl Transport {
 pub struct R2 {
     transports: Vec<Transport>,
     modules: &'static [&'static dyn btl::Module],
-    found: ConditionalLock<Vec<&'static [Path]>>,
+    // By index of the process, of those that were added.
+    found: ConditionalLock<Table<Arc<[Path]>>>,
 }
 
 impl R2 {
     /// Over these transports.
     pub fn new(transports: Vec<Transport>) -> R2 {
         let modules: Vec<_> = transports.iter().map(|transport| transport.module).collect();
-        R2 { transports, modules: Box::leak(modules.into_boxed_slice()), found: ConditionalLock::new(Vec::new()) }
+        R2 { transports, modules: Box::leak(modules.into_boxed_slice()), found: ConditionalLock::new(Table::new()) }
     }
 
+    /// The paths of the transports with the highest exclusivity that reach the process. Others are not asked: what is not used expects
+    /// nothing of the process either.
     fn find(&self, process: &Process) -> Result<Vec<(&'static str, Path)>> {
         let mut paths = Vec::new();
         let published = self.published(process)?;
-        for (transport, address) in self.transports.iter().zip(&published) {
+        let mut candidates: Vec<_> = self.transports.iter().zip(&published).collect();
+        let exclusivity = |transport: &Transport| transport.module.caps().exclusivity;
+        sort::by_key(&mut candidates, |(transport, _)| core::cmp::Reverse(exclusivity(transport)));
+        let mut best = 0;
+        for (transport, address) in candidates {
             let Some(address) = address else { continue };
+            if exclusivity(transport) < best {
+                break;
+            }
             let (is_self, same_node) = (process.is_self, process.same_node);
             let peer = Peer { index: process.index, is_self, same_node, address };
             if let Some(endpoint) = transport.module.add_peer(peer)? {
+                best = exclusivity(transport);
                 transport.poll()?;
                 paths.push((transport.name, Path { module: transport.module, endpoint }));
             }
@@ -104,21 +117,12 @@ impl Module for R2 {
     }
 
     fn remove_process(&self, process: u32) {
-        let paths = match self.found.lock().get_mut(process as usize) {
-            Some(paths) => core::mem::take(paths),
-            None => return,
-        };
-        paths.iter().for_each(|path| path.module.remove_peer(path.endpoint));
+        let paths = self.found.lock().take(process as usize);
+        paths.iter().flat_map(|paths| paths.iter()).for_each(|path| path.module.remove_peer(path.endpoint));
     }
 
-    fn add_process(&self, process: &Process) -> Result<&'static [Path]> {
+    fn add_process(&self, process: &Process) -> Result<Arc<[Path]>> {
         let mut paths = self.find(process)?;
-        let best = paths.iter().map(|(_, path)| path.module.caps().exclusivity).max();
-        let (used, unused): (Vec<_>, Vec<_>) =
-            paths.into_iter().partition(|(_, path)| Some(path.module.caps().exclusivity) == best);
-        // What is not used expects nothing from the process either, and need not be looked at.
-        unused.iter().for_each(|(_, path)| path.module.remove_peer(path.endpoint));
-        paths = used;
         sort::by_key(&mut paths, |(_, path)| path.module.caps().latency_ns);
         let Some((name, _)) = paths.first() else {
             say_no_path(process, &self.transports);
@@ -126,17 +130,13 @@ impl Module for R2 {
         };
         let btl = &btl::FRAMEWORK;
         verbose!(btl, 40, "process {} is reached by {name} ({} paths)", process.index, paths.len());
-        let paths: &'static [Path] = Box::leak(paths.into_iter().map(|(_, path)| path).collect());
-        let (mut found, index) = (self.found.lock(), process.index as usize);
-        if found.len() <= index {
-            found.resize(index + 1, &[]);
-        }
-        found[index] = paths;
+        let paths: Arc<[Path]> = paths.into_iter().map(|(_, path)| path).collect();
+        *self.found.lock().place(process.index as usize) = Some(paths.clone());
         Ok(paths)
     }
 
-    fn paths(&self, process: u32) -> &'static [Path] {
-        self.found.lock().get(process as usize).copied().unwrap_or(&[])
+    fn paths(&self, process: u32) -> Arc<[Path]> {
+        self.found.lock().get(process as usize).cloned().unwrap_or_default()
     }
 
     fn transport_name(&self, path: &Path) -> Option<&'static str> {

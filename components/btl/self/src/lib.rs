@@ -9,5 +9,6 @@ extern crate alloc;
 mod component;
 mod module;
 mod queue;
+mod raw;
 
 pub use component::{COMPONENT, INFO};

@@ -2,12 +2,16 @@
 #![allow(unsafe_code)] // the unsafe methods of the framework's trait
 
 use crate::queue::{INLINE_BYTES, Payload, Queue};
+use crate::raw;
 use alloc::vec::Vec;
-use opal_core::Result;
-use opal_core::framework::btl::{AmId, Caps, Endpoint, Full, Module, Peer, deliver};
+use opal_core::framework::btl::{
+    AmId, Atomic, AtomicSet, Begun, Caps, Completion, Endpoint, Full, Module, Peer, Registration, Remote, RemoteCaps,
+    Width, deliver,
+};
 use opal_core::framework::memcpy;
 use opal_core::mem::Untrusted;
 use opal_core::sync::{AtomicU32, Ordering};
+use opal_core::{Error, Result};
 
 /// The one module.
 pub static MODULE: Loopback = Loopback { me: AtomicU32::new(0), queue: Queue::new() };
@@ -21,8 +25,13 @@ pub const CAPS: Caps = Caps {
     latency_ns: 20,
     bandwidth_mbps: 100_000,
     exclusivity: 65536,
-    put: false,
-    get: false,
+    remote: RemoteCaps {
+        put_bytes: usize::MAX,
+        get_bytes: usize::MAX,
+        atomics_of_4: AtomicSet::ALL,
+        atomics_of_8: AtomicSet::ALL,
+        atomic_with_processors: true,
+    },
     wire_id: 0,
 };
 
@@ -78,6 +87,52 @@ impl Module for Loopback {
             fill(payload.bytes_mut().as_mut_ptr());
             payload
         })
+    }
+
+    unsafe fn put(
+        &self,
+        _to: Endpoint,
+        from: *const u8,
+        remote: Remote,
+        bytes: usize,
+        _done: Completion,
+    ) -> core::result::Result<Begun, Full> {
+        // SAFETY: the caller's promise; memory of the program's, in which it lets nothing overlap.
+        unsafe { raw::write(remote.address, from, bytes) };
+        Ok(Begun::Done(0))
+    }
+
+    unsafe fn get(
+        &self,
+        _from: Endpoint,
+        to: *mut u8,
+        remote: Remote,
+        bytes: usize,
+        _done: Completion,
+    ) -> core::result::Result<Begun, Full> {
+        // SAFETY: as in `put`.
+        unsafe { raw::read(remote.address, to, bytes) };
+        Ok(Begun::Done(0))
+    }
+
+    unsafe fn atomic(
+        &self,
+        _to: Endpoint,
+        remote: Remote,
+        atomic: Atomic,
+        width: Width,
+        _done: Completion,
+    ) -> core::result::Result<Begun, Full> {
+        // SAFETY: the caller's promise.
+        Ok(Begun::Done(unsafe { raw::atomic(remote.address, atomic, width) }))
+    }
+
+    fn register_memory(&self, address: *mut u8, _bytes: usize) -> Result<Registration> {
+        Ok(Registration { handle: raw::published(address), key: Vec::new() })
+    }
+
+    fn import_key(&self, _of: Endpoint, key: &[u8]) -> Result<u64> {
+        if key.is_empty() { Ok(0) } else { Err(Error::Malformed) }
     }
 
     fn poll(&self) -> usize {

@@ -6,6 +6,7 @@ use opal_core::framework::shmem::Segment;
 use opal_core::queue::fifo::{Consumer, Producer, Refused};
 use opal_core::queue::fifo_pair::FifoPair;
 use opal_core::sync::{AtomicBool, AtomicU64, Ordering};
+use opal_core::wait;
 
 /// A connected peer.
 pub struct PeerEndpoint {
@@ -91,6 +92,7 @@ impl PeerEndpoint {
     #[cold]
     #[inline(never)]
     fn refused(&self, broken: &AtomicBool, why: Refused) -> Result<(), Full> {
+        wait::note_full();
         if why == Refused::Broken && !self.give_up() {
             opal_core::message!(
                 "btl/sm: process {} claims to have received what was never sent; the connection to it is closed",

@@ -8,7 +8,7 @@ use crate::rx::Rx;
 use crate::rx_segment::RxSegment;
 use crate::{params, wire};
 use alloc::vec::Vec;
-use opal_core::framework::btl::{self, AmId, Caps, Endpoint, Full, Peer, RxMessage};
+use opal_core::framework::btl::{self, AmId, Caps, Endpoint, Full, Peer, RemoteCaps, RxMessage};
 use opal_core::framework::memcpy;
 use opal_core::framework::shmem::{self, Segment};
 use opal_core::queue::fifo::{self, Consumer};
@@ -224,8 +224,7 @@ fn caps() -> Caps {
         latency_ns: 150,
         bandwidth_mbps: 80_000,
         exclusivity: 1024,
-        put: false,
-        get: false,
+        remote: RemoteCaps::NONE,
         wire_id: wire::WIRE_ID,
     }
 }

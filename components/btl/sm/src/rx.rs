@@ -67,6 +67,9 @@ impl Rx {
         if drained.malformed {
             close_malformed(node, endpoint);
         }
+        if drained.made_room {
+            endpoint.wake();
+        }
         drained.taken
     }
 

@@ -99,14 +99,17 @@ impl RxSegment {
     /// Wakes the owner if it sleeps.
     pub fn wake(&self) {
         // Of several senders one is enough. SeqCst as the rest of the protocol.
-        let how = self.sleep_flag().swap(AWAKE, Ordering::SeqCst);
-        if how == WakeMethod::Futex as u32 {
-            self.futex().fetch_add(1, Ordering::SeqCst);
-            sys::futex_wake(self.futex());
-        } else if how == WakeMethod::Descriptor as u32
-            && let Some(socket) = &self.wake_socket
-        {
-            socket.wake(&self.owner_socket);
+        match WakeMethod::of_flag(self.sleep_flag().swap(AWAKE, Ordering::SeqCst)) {
+            Some(WakeMethod::Futex) => {
+                self.futex().fetch_add(1, Ordering::SeqCst);
+                sys::futex_wake(self.futex());
+            }
+            Some(WakeMethod::Descriptor) => {
+                if let Some(socket) = &self.wake_socket {
+                    socket.wake(&self.owner_socket);
+                }
+            }
+            None => {}
         }
     }
 
@@ -130,13 +133,13 @@ impl RxSegment {
 
 /// The owner sleeps on its own segment.
 impl Waker for RxSegment {
-    fn arm(&self, how: WakeMethod) -> u32 {
+    fn arm(&self, how: WakeMethod, awaits_room: bool) -> u32 {
         if let (WakeMethod::Descriptor, Some(socket)) = (how, &self.wake_socket) {
             // A datagram that came too late for the last sleep must not end this one.
             socket.clear();
         }
         let ticket = self.futex().load(Ordering::SeqCst);
-        self.sleep_flag().store(how as u32, Ordering::SeqCst);
+        self.sleep_flag().store(how.flag(awaits_room), Ordering::SeqCst);
         ticket
     }
 
@@ -159,7 +162,8 @@ impl Waker for RxSegment {
     fn wake_threads(&self) {
         self.futex().fetch_add(1, Ordering::SeqCst);
         sys::futex_wake(self.futex());
-        let sleeps_on_descriptors = self.sleep_flag().load(Ordering::SeqCst) == WakeMethod::Descriptor as u32;
+        let sleeps_on_descriptors =
+            WakeMethod::of_flag(self.sleep_flag().load(Ordering::SeqCst)) == Some(WakeMethod::Descriptor);
         if let (Some(socket), true) = (&self.wake_socket, sleeps_on_descriptors) {
             socket.wake(&self.owner_socket);
         }

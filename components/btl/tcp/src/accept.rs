@@ -1,7 +1,8 @@
 //! The accepting side: connections that others make to this process, from accept(2) to this process's verdict.
 
+use crate::connect;
 use crate::connection::Connection;
-use crate::handshake::{self, EndpointIds, HELLO_BYTES, Nonce, Refused};
+use crate::handshake::{self, EndpointIds, HELLO_BYTES, Progress, Refused};
 use crate::handshake_buffer::HandshakeBuffer;
 use crate::record::Protect;
 use crate::rx_table::RxTable;
@@ -15,7 +16,7 @@ use crate::wire;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::net::IpAddr;
-use opal_core::framework::btl;
+use opal_core::framework::btl::{self, Job};
 use opal_core::sync::Ordering;
 use opal_core::{message, sys, verbose};
 use rustix::event::epoll::{self, EventFlags};
@@ -41,10 +42,22 @@ struct PendingAccept {
 enum Step {
     /// The hello has not come.
     Accepted,
-    /// The hello was of the job and was answered, the proof has not come.
-    Answered([u8; HELLO_BYTES], Nonce, EndpointIds),
+    /// The hello is one between jobs. This process does not know the other one yet: the layer above has not added it.
+    Unknown([u8; HELLO_BYTES]),
+    /// The hello was of this job and was answered, the proof has not come.
+    Answered([u8; HELLO_BYTES], [u8; HELLO_BYTES], EndpointIds, Job),
     /// The proof was valid. This process does not know the peer yet: the layer above has not added it.
-    Proved(EndpointIds),
+    Proved(Proved),
+}
+
+/// A peer that has proved itself.
+#[derive(Clone, Copy)]
+struct Proved {
+    ids: EndpointIds,
+    /// The number of the job in which the two shook hands.
+    job: u64,
+    /// What the answer told the peer.
+    said: Progress,
 }
 
 /// Unauthenticated connections of one source.
@@ -60,9 +73,13 @@ pub struct PendingAccepts {
     slots: Vec<Option<PendingAccept>>,
     last_number: u64,
     awaiting_peer: usize,
+    /// At least as many as there are in [`Step::Unknown`].
+    unknown_hellos: usize,
     unauthenticated: usize,
     said_full: bool,
     closed: Unauthenticated,
+    // Processes of the job that have proved themselves since the last look and were not added.
+    unknown: Vec<u32>,
 }
 
 impl PendingAccepts {
@@ -72,14 +89,16 @@ impl PendingAccepts {
             slots: Vec::new(),
             last_number: 0,
             awaiting_peer: 0,
+            unknown_hellos: 0,
             unauthenticated: 0,
             said_full: false,
             closed: Unauthenticated::new(),
+            unknown: Vec::new(),
         }
     }
 
     /// Accepts what waits at a listener, a turn's worth at most. It counts for nothing yet: anybody can connect.
-    pub fn accept(&mut self, transport: &Transport, interface: u8, index: u8) {
+    pub fn accept(&mut self, transport: &Transport, table: &mut RxTable, interface: u8, index: u8) {
         let interface = transport.interfaces.get(interface as usize);
         let Some((_, listener)) = interface.and_then(|interface| interface.listeners.get(index as usize)) else {
             return;
@@ -87,7 +106,7 @@ impl PendingAccepts {
         let mut accepted = 0;
         while accepted < ACCEPTS_PER_TURN {
             match socket::accept(listener) {
-                Ok(Some((socket, source))) => self.add(transport, socket, source),
+                Ok(Some((socket, source))) => self.add(transport, table, socket, source),
                 Ok(None) => break,
                 Err(errno) => {
                     if !core::mem::replace(&mut self.said_full, true) {
@@ -104,23 +123,32 @@ impl PendingAccepts {
     /// make them do.
     pub fn advance(&mut self, transport: &Transport, table: &mut RxTable, slot: u32) -> usize {
         let Some(mut pending) = self.slots.get_mut(slot as usize).and_then(Option::take) else { return 0 };
-        if let Err(refused) = pending.receive(transport) {
+        if let Err(refused) = pending.receive(transport, table) {
             self.unauthenticated -= 1;
             self.say_refused(pending.source, refused);
             return 0;
         }
-        let Step::Proved(ids) = pending.step else {
+        let Step::Proved(proved) = pending.step else {
+            self.unknown_hellos += usize::from(matches!(pending.step, Step::Unknown(_)));
             self.slots[slot as usize] = Some(pending);
             return 0;
         };
         self.unauthenticated -= 1;
         // Not watched while it waits for the peer: a hang-up would wake this process again and again.
         let _ = epoll::delete(&transport.epoll, &*pending.socket);
-        if !give_verdict(transport, table, &mut pending, ids) {
+        if !give_verdict(transport, table, &mut pending, proved) {
             self.awaiting_peer += 1;
             self.slots[slot as usize] = Some(pending);
+            if proved.job == transport.job.number && proved.ids.from < transport.job.size {
+                self.unknown.push(proved.ids.from);
+            }
         }
         1
+    }
+
+    /// The processes that wait for being added, each attempt of one once.
+    pub fn take_unknown(&mut self) -> Vec<u32> {
+        core::mem::take(&mut self.unknown)
     }
 
     /// Closes connections that have proved nothing until their deadline.
@@ -150,6 +178,30 @@ impl PendingAccepts {
         self.closed.finish();
     }
 
+    /// Goes on with connections between jobs whose other process has been added since their hello came.
+    pub fn retry_unknown(&mut self, transport: &Transport, table: &mut RxTable) {
+        if self.unknown_hellos == 0 {
+            return;
+        }
+        self.unknown_hellos = 0;
+        for place in 0..self.slots.len() {
+            let Some(mut pending) = self.slots[place].take_if(|pending| matches!(pending.step, Step::Unknown(_)))
+            else {
+                continue;
+            };
+            match pending.receive(transport, table) {
+                Ok(()) => {
+                    self.unknown_hellos += usize::from(matches!(pending.step, Step::Unknown(_)));
+                    self.slots[place] = Some(pending);
+                }
+                Err(refused) => {
+                    self.unauthenticated -= 1;
+                    self.say_refused(pending.source, refused);
+                }
+            }
+        }
+    }
+
     /// Gives the verdict on connections whose peer has been added since they were proved; returns how many.
     pub fn retry_awaiting_peer(&mut self, transport: &Transport, table: &mut RxTable) -> usize {
         if self.awaiting_peer == 0 {
@@ -157,16 +209,25 @@ impl PendingAccepts {
         }
         let mut decided = 0;
         for slot in &mut self.slots {
-            let Some(PendingAccept { step: Step::Proved(ids), .. }) = *slot else { continue };
+            let Some(PendingAccept { step: Step::Proved(proved), .. }) = *slot else { continue };
             let Some(mut pending) = slot.take() else { continue };
-            if give_verdict(transport, table, &mut pending, ids) {
+            if give_verdict(transport, table, &mut pending, proved) {
                 self.awaiting_peer -= 1;
                 decided += 1;
             } else {
                 *slot = Some(pending);
             }
         }
+        if decided > 0 {
+            self.give_back();
+        }
         decided
+    }
+
+    /// After many processes have connected at once: the memory of their places.
+    fn give_back(&mut self) {
+        while self.slots.pop_if(|slot| slot.is_none()).is_some() {}
+        self.slots.shrink_to(2 * self.slots.len());
     }
 
     /// How many there are.
@@ -181,7 +242,7 @@ impl PendingAccepts {
         self.closed.counts()
     }
 
-    fn add(&mut self, transport: &Transport, socket: OwnedFd, source: IpAddr) {
+    fn add(&mut self, transport: &Transport, table: &mut RxTable, socket: OwnedFd, source: IpAddr) {
         let timeout_ns = transport.limits.connect_timeout_ns;
         let mut pending = PendingAccept {
             socket: Arc::new(socket),
@@ -195,7 +256,7 @@ impl PendingAccepts {
         };
         // A hello that is there already keeps its connection from being crowded out, and a wrong one takes no place. The proof may
         // follow at once; `advance` takes it, which gives the verdict.
-        if let Err(refused) = pending.receive_one(transport) {
+        if let Err(refused) = pending.receive_one(transport, table) {
             return self.say_refused(source, refused);
         }
         self.make_room(transport, source);
@@ -210,6 +271,7 @@ impl PendingAccepts {
         if watched.is_ok() {
             self.last_number += 1;
             self.unauthenticated += 1;
+            self.unknown_hellos += usize::from(matches!(pending.step, Step::Unknown(_)));
             self.slots[slot] = Some(pending);
         }
     }
@@ -220,7 +282,7 @@ impl PendingAccepts {
     fn make_room(&mut self, transport: &Transport, source: IpAddr) {
         let mut crowds: Vec<Crowd> = Vec::new();
         for pending in self.slots.iter().flatten().filter(|pending| pending.is_unauthenticated()) {
-            let silent = usize::from(matches!(pending.step, Step::Accepted));
+            let silent = usize::from(matches!(pending.step, Step::Accepted | Step::Unknown(_)));
             match crowds.iter_mut().find(|crowd| crowd.source == pending.source) {
                 Some(crowd) => (crowd.silent, crowd.all) = (crowd.silent + silent, crowd.all + 1),
                 None => crowds.push(Crowd { source: pending.source, silent, all: 1 }),
@@ -274,39 +336,78 @@ impl PendingAccepts {
 
 impl PendingAccept {
     fn is_unauthenticated(&self) -> bool {
-        matches!(self.step, Step::Accepted | Step::Answered(..))
+        matches!(self.step, Step::Accepted | Step::Unknown(_) | Step::Answered(..))
     }
 
     /// Takes what has come. `Err` if the connection is to be closed.
-    fn receive(&mut self, transport: &Transport) -> Result<(), Refused> {
-        while self.receive_one(transport)? {}
+    fn receive(&mut self, transport: &Transport, table: &mut RxTable) -> Result<(), Refused> {
+        while self.receive_one(transport, table)? {}
         Ok(())
     }
 
     /// Takes the next message; `false` if it is not there yet, or was the last.
-    fn receive_one(&mut self, transport: &Transport) -> Result<bool, Refused> {
+    fn receive_one(&mut self, transport: &Transport, table: &mut RxTable) -> Result<bool, Refused> {
         match self.step {
             Step::Accepted => {
-                let Some(hello) = self.message()? else { return Ok(false) };
-                let ids = handshake::check_hello(&transport.job, &hello)?;
-                let nonce = sys::random().map_err(|_| Refused::Invalid)?;
-                let answer = handshake::answer(&transport.job, &hello, &nonce);
-                if socket::send(&self.socket, &answer) != Ok(answer.len()) {
+                let Some(hello) = self.message()? else {
+                    // A hello of another format may be shorter.
+                    return handshake::check_beginning(self.received.so_far()).map(|()| false);
+                };
+                return self.answer(transport, table, hello);
+            }
+            Step::Unknown(hello) => {
+                // Nobody says more before it has an answer.
+                if self.message::<1>()?.is_some() {
                     return Err(Refused::Invalid);
                 }
-                self.step = Step::Answered(hello, nonce, ids);
+                return self.answer(transport, table, hello);
             }
-            Step::Answered(hello, nonce, ids) => {
+            Step::Answered(hello, answer, ids, job) => {
                 let Some(proof) = self.message()? else { return Ok(false) };
-                if !handshake::is_proof_valid(&transport.job, &hello, &nonce, &proof) {
+                if !handshake::is_proof_valid(&job, &hello, &answer, &proof) {
                     return Err(Refused::Invalid);
                 }
-                self.session = (ids.protect != Protect::None)
-                    .then(|| Session::accepting(ids.protect, &handshake::keys(&transport.job, &hello, &nonce)));
-                self.step = Step::Proved(ids);
+                self.session = (ids.protect != Protect::None).then(|| {
+                    let keys = handshake::keys(&job, &hello, &handshake::nonce_of(&answer));
+                    Session::accepting(ids.protect, &keys)
+                });
+                self.step = Step::Proved(Proved { ids, job: job.number, said: handshake::progress_of(&answer) });
             }
-            Step::Proved(_) => return Ok(false),
+            Step::Proved(..) => return Ok(false),
         }
+        Ok(true)
+    }
+
+    /// Answers the first message; `false` if its sender is not known yet.
+    fn answer(
+        &mut self,
+        transport: &Transport,
+        table: &mut RxTable,
+        hello: [u8; HELLO_BYTES],
+    ) -> Result<bool, Refused> {
+        let number = handshake::job_of(&hello)?;
+        let job = match number == transport.job.number {
+            true => transport.job,
+            false => {
+                match transport.of_pair(number).next() {
+                    Some(connection) => connection.job(&transport.job),
+                    // Whoever has not shown itself is met by nobody.
+                    None if transport.own.get().is_none() => return Err(Refused::Invalid),
+                    None => {
+                        self.step = Step::Unknown(hello);
+                        return Ok(false);
+                    }
+                }
+            }
+        };
+        let ids = handshake::check_hello(&job, &hello)?;
+        let nonce = sys::random().map_err(|_| Refused::Invalid)?;
+        let connection = named(&of_process(transport, ids, number), ids);
+        let answer = handshake::answer(&job, &hello, &nonce, progress(transport, table, connection, ids));
+        if socket::send(&self.socket, &answer) != Ok(answer.len()) {
+            return Err(Refused::Invalid);
+        }
+        self.step = Step::Answered(hello, answer, ids, job);
         Ok(true)
     }
 
@@ -315,15 +416,37 @@ impl PendingAccept {
     }
 }
 
-/// Gives the verdict on a proved connection: puts it in force, has it yield, or closes it. `false` if this process does not
-/// know the peer yet.
-fn give_verdict(transport: &Transport, table: &mut RxTable, pending: &mut PendingAccept, ids: EndpointIds) -> bool {
-    let meant = |connection: &&Connection| {
+/// All connections to a process, which is known by its index in the job, or the pair with it by its number.
+fn of_process(transport: &Transport, ids: EndpointIds, job: u64) -> Vec<&Connection> {
+    match job == transport.job.number {
+        true => transport.to_peer(ids.from).collect(),
+        false => transport.of_pair(job).collect(),
+    }
+}
+
+/// The connection that a hello names.
+fn named<'c>(all: &[&'c Connection], ids: EndpointIds) -> Option<&'c Connection> {
+    let is_named = |connection: &&&Connection| {
         connection.local.interface == ids.to_interface && connection.remote.interface == ids.from_interface
     };
-    let mut known = false;
-    let connection = transport.to_peer(ids.from).inspect(|_| known = true).find(meant);
-    let Some(connection) = connection else {
+    all.iter().find(is_named).copied()
+}
+
+/// How far this process is with the stream of a connection.
+fn progress(transport: &Transport, table: &mut RxTable, connection: Option<&Connection>, ids: EndpointIds) -> Progress {
+    let rx = connection.and_then(|connection| table.get(connection.id));
+    // The peer knows whether the two are on one machine. Those of two jobs never resume.
+    let may_resume = transport.limits.failover && connection.is_none_or(|connection| connection.pair.is_none());
+    Progress { received: rx.map_or(0, |rx| rx.received()), resumes: may_resume && ids.progress.resumes }
+}
+
+/// Gives the verdict on a proved connection: puts it in force, has it yield, or closes it. `false` if this process does not know
+/// the peer yet.
+fn give_verdict(transport: &Transport, table: &mut RxTable, pending: &mut PendingAccept, proved: Proved) -> bool {
+    let Proved { ids, job, said } = proved;
+    let all = of_process(transport, ids, job);
+    let known = !all.is_empty();
+    let Some(connection) = named(&all, ids) else {
         if known {
             verbose!(
                 btl::FRAMEWORK,
@@ -334,8 +457,11 @@ fn give_verdict(transport: &Transport, table: &mut RxTable, pending: &mut Pendin
         }
         return known;
     };
+    let is_current = said == progress(transport, table, Some(connection), ids);
     let mut tx = connection.tx.lock();
-    match verdict(transport, connection, &tx) {
+    match verdict(transport, connection, &tx, ids) {
+        // More has come on the old socket since, or this process did not know the peer yet: the peer tries again.
+        Some(handshake::WELCOME) if !is_current => {}
         Some(_) if ids.protect != connection.protect => {
             let verdict = handshake::OTHER_PROTECTION + connection.protect as u8;
             _ = socket::send(&pending.socket, &[verdict]);
@@ -345,12 +471,22 @@ fn give_verdict(transport: &Transport, table: &mut RxTable, pending: &mut Pendin
         }
         Some(handshake::WELCOME) => {
             let token = Token::Connection(connection.id).encode();
-            let welcomed = socket::send(&pending.socket, &[handshake::WELCOME]) == Ok(1)
-                && socket::watch(&transport.epoll, &pending.socket, token, EventFlags::IN).is_ok();
+            // Watched first: a peer that was welcomed takes the end of the socket for the end of this process.
+            let welcomed = socket::watch(&transport.epoll, &pending.socket, token, EventFlags::IN).is_ok()
+                && socket::send(&pending.socket, &[handshake::WELCOME]) == Ok(1);
             // A peer that went away meanwhile connects again, or reports why not.
             if welcomed {
                 let session = pending.session.take();
-                table.connected(transport, connection, &mut tx, pending.socket.clone(), session);
+                tx.accepted = ids.attempt;
+                tx.via = None;
+                if connection.resumes && said.resumes {
+                    tx.via = path_from(transport, connection, pending.source);
+                }
+                if tx.via.is_some() {
+                    connect::list(transport, connection);
+                }
+                let peer = Progress { received: ids.progress.received, resumes: said.resumes };
+                table.connected(transport, connection, &mut tx, pending.socket.clone(), session, peer);
             }
         }
         Some(verdict) => _ = socket::send(&pending.socket, &[verdict]),
@@ -359,15 +495,31 @@ fn give_verdict(transport: &Transport, table: &mut RxTable, pending: &mut Pendin
     true
 }
 
+/// The connection whose path a peer at this address took, if it is not that of its own connection.
+fn path_from(transport: &Transport, connection: &Connection, source: IpAddr) -> Option<u32> {
+    if connection.remote.address == source {
+        return None;
+    }
+    transport.to_peer(connection.peer).find(|other| other.remote.address == source).map(|other| other.id)
+}
+
 /// Of two connections that are made at the same time the one stays that the process with the lower index began: its other
-/// end gives way, it does not. Before its hello it gives way, too: the peer knows nothing of its attempt.
-fn verdict(transport: &Transport, connection: &Connection, tx: &Tx) -> Option<u8> {
+/// end gives way, it does not. Before its hello it gives way, too: the peer knows nothing of its attempt. A peer that
+/// connects again has given the connection in force up.
+fn verdict(transport: &Transport, connection: &Connection, tx: &Tx, ids: EndpointIds) -> Option<u8> {
     match tx.state {
+        _ if connection.resumes && ids.progress.resumes && ids.attempt <= tx.accepted => None,
         State::Idle | State::Backoff { .. } | State::Connecting | State::Yielded => Some(handshake::WELCOME),
-        State::HelloSent(_) | State::ProofSent if transport.job.index < connection.peer => Some(handshake::YIELD),
+        State::HelloSent(_) | State::ProofSent if is_lower(transport, connection) => Some(handshake::YIELD),
         State::HelloSent(_) | State::ProofSent => Some(handshake::WELCOME),
+        State::Connected | State::Failed(_) if tx.retains() && ids.progress.resumes => Some(handshake::WELCOME),
         State::Connected | State::Failed(_) | State::Refused(_) | State::FailedOver(_) | State::Closed => None,
     }
+}
+
+fn is_lower(transport: &Transport, connection: &Connection) -> bool {
+    let job = connection.job(&transport.job);
+    job.index < connection.peer_in(&job)
 }
 
 const ACCEPTS_PER_TURN: usize = 64;

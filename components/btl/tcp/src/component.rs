@@ -1,9 +1,11 @@
 //! Registration; the listening sockets are made here.
 
 use crate::interfaces::{self, Interface};
+use crate::lazy::Lazy;
 use crate::module::Module;
 use crate::params::{self, Limits};
-use crate::poll::Tcp;
+use crate::poll::{TCP, Tcp};
+use crate::pvars;
 use crate::transport::{LocalInterface, Transport};
 use crate::wire::{self, AddressRecord};
 use crate::{raw, socket};
@@ -11,7 +13,8 @@ use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use opal_core::framework::btl::{self, Job};
+use opal_core::framework::btl::{self, Job, ProcessName};
+use opal_core::framework::reachable;
 use opal_core::mca::{self, Declined};
 use opal_core::{message, sys, verbose, wait};
 
@@ -22,23 +25,17 @@ impl mca::Component for Component {
     opal_core::component_info!();
 
     fn open(&self) -> Result<(), Declined> {
-        match btl::job() {
-            None => Err(Declined("the launcher left no secret by which to tell the job's processes from others")),
-            Some(job) if job.size < 2 => Err(Declined("this process is alone")),
-            Some(_) => Ok(()),
-        }
+        Ok(())
     }
 }
 
 impl btl::Component for Component {
     fn query(&self) -> Result<Vec<&'static dyn btl::Module>, Declined> {
-        let job = *btl::job().ok_or(Declined("there is no job any more"))?;
-        if job.one_node && btl::is_node_served() {
-            // Where it cannot run in another process, the two have nothing in common.
-            return Err(Declined(
-                "the job is on one node and btl/sm runs here; where it cannot in each process, leave it out by `--mca btl ^sm`",
-            ));
-        }
+        let job = match btl::job() {
+            // Where btl/sm cannot run in another process, the two have nothing in common: it is left out by `--mca btl ^sm`.
+            Some(job) if job.size > 1 && !(job.one_node && btl::is_node_served()) => *job,
+            _ => return Ok(Vec::from([Box::leak(Box::new(Lazy::new(beyond_job_alone))) as &'static dyn btl::Module])),
+        };
         let said = Declined("its parameters do not fit this machine, see above");
         let interfaces = listening_interfaces(&job).map_err(|sentence| {
             message!("btl/tcp: {sentence}");
@@ -47,21 +44,37 @@ impl btl::Component for Component {
         if interfaces.is_empty() {
             return Err(Declined("no network interface with an address is up"));
         }
-        let unprotected = interfaces::networks("btl_tcp_unprotected_networks", params::UNPROTECTED_NETWORKS.text())
-            .map_err(|sentence| {
-                message!("btl/tcp: {sentence}");
-                said
-            })?;
-        let mut transport = Transport::new(job, Limits::new(), interfaces).map_err(|errno| {
-            message!("btl/tcp: the system refuses to watch sockets: {}", socket::why(errno));
-            Declined("the system refuses to watch sockets, see above")
+        let tcp = over(job, interfaces).map_err(|sentence| {
+            message!("btl/tcp: {sentence}");
+            said
         })?;
-        transport.unprotected = unprotected;
-        let tcp: &'static Tcp = Box::leak(Box::new(Tcp::new(transport)));
-        wait::set_sockets(tcp);
         let module = |interface| -> &'static dyn btl::Module { Box::leak(Box::new(Module::new(tcp, interface))) };
         Ok((0..tcp.transport.interfaces.len()).map(module).collect())
     }
+}
+
+/// A transport for processes of other jobs alone, whatever this process's own job is; `None` on a machine without a network. `Err` with a
+/// sentence.
+fn beyond_job_alone(name: ProcessName) -> Result<Option<&'static Tcp>, String> {
+    let secret =
+        sys::random().map_err(|errno| format!("the system gives no random numbers: {}", socket::why(errno)))?;
+    let job = Job { number: name.job, index: name.rank, size: 0, one_node: false, secret };
+    let interfaces = listening_interfaces(&job)?;
+    if interfaces.is_empty() { Ok(None) } else { over(job, interfaces).map(Some) }
+}
+
+/// The transport, once somebody says which addresses reach which.
+fn over(job: Job, interfaces: Vec<LocalInterface>) -> Result<&'static Tcp, String> {
+    let unprotected = interfaces::networks("btl_tcp_unprotected_networks", params::UNPROTECTED_NETWORKS.text())?;
+    reachable::select()
+        .map_err(|_| String::from("the list in parameter `reachable` is invalid, see the message above"))?;
+    let mut transport = Transport::new(job, Limits::new(), interfaces)
+        .map_err(|errno| format!("the system refuses to watch sockets: {}", socket::why(errno)))?;
+    transport.unprotected = unprotected;
+    let tcp: &'static Tcp = Box::leak(Box::new(Tcp::new(transport)));
+    TCP.call_once(|| tcp);
+    wait::set_sockets(tcp);
+    Ok(tcp)
 }
 
 /// Every usable interface, listening. `Err` with a sentence.
@@ -84,6 +97,11 @@ fn listening_interfaces(job: &Job) -> Result<Vec<LocalInterface>, String> {
         ));
     }
     let chosen = needed(chosen, job, params::IF_INCLUDE.text().trim().is_empty(), btl::is_node_served());
+    let (chosen, left_out) = interfaces::most(chosen, INTERFACES_MAX, interfaces::has_device);
+    if !left_out.is_empty() {
+        let (count, names) = (left_out.len(), left_out.join(" "));
+        verbose!(btl::FRAMEWORK, 1, "tcp: {count} interfaces beside the first {INTERFACES_MAX} are left out: {names}");
+    }
     let network = network_id();
     let (mut listening, mut refused) = (Vec::new(), String::new());
     for interface in chosen {
@@ -107,7 +125,7 @@ fn listening_interfaces(job: &Job) -> Result<Vec<LocalInterface>, String> {
                 }
             }
         }
-        if !listeners.is_empty() && listening.len() < INTERFACES_MAX {
+        if !listeners.is_empty() {
             listening.push(LocalInterface { name: interface.name, mbps: interface.mbps, listeners });
         }
     }
@@ -143,7 +161,7 @@ fn network_id() -> u64 {
 opal_core::component! {
     /// Sockets between nodes.
     pub static COMPONENT: Component = Component;
-    in opal_core::framework::btl, name "tcp", params params::ALL
+    in opal_core::framework::btl, name "tcp", params params::ALL, pvars pvars::ALL
 }
 
 const INTERFACES_MAX: usize = 8;

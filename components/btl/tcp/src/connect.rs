@@ -1,8 +1,7 @@
 //! The connecting side: connections that this process makes, from the first message to the verdict.
 
 use crate::connection::Connection;
-use crate::handshake::{self, EndpointIds};
-use crate::handshake_buffer::HandshakeBuffer;
+use crate::handshake::{self, EndpointIds, Progress};
 use crate::record::Protect;
 use crate::rx_table::RxTable;
 use crate::session::Session;
@@ -14,11 +13,11 @@ use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use core::net::SocketAddr;
 use opal_core::framework::btl;
 use opal_core::sync::Ordering;
 use opal_core::{sys, verbose};
 use rustix::event::epoll::EventFlags;
+use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 
 /// Why a connection cannot be made.
@@ -29,14 +28,25 @@ pub type Reason = String;
 pub fn begin(transport: &Transport, connection: &Connection, tx: &mut Tx) {
     let now = sys::monotonic_ns();
     tx.deadline_ns = now + transport.limits.connect_timeout_ns;
+    attempt_listed(transport, connection, tx);
+}
+
+/// Makes an attempt of a connection that may not be looked at yet.
+pub fn attempt_listed(transport: &Transport, connection: &Connection, tx: &mut Tx) {
+    list(transport, connection);
+    attempt(transport, connection, tx);
+}
+
+/// Has [`check_clock`] look at a connection.
+pub fn list(transport: &Transport, connection: &Connection) {
     let mut attempts = transport.attempts.lock();
     if attempts.is_empty() {
-        transport.last_seen_ns.store(now, Ordering::Relaxed);
+        transport.last_seen_ns.store(sys::monotonic_ns(), Ordering::Relaxed);
     }
-    attempts.push(connection.id);
+    if !attempts.contains(&connection.id) {
+        attempts.push(connection.id);
+    }
     transport.attempt_count.store(attempts.len(), Ordering::Relaxed);
-    drop(attempts);
-    attempt(transport, connection, tx);
 }
 
 /// Notes where this process was away for so long that peers may have given up its attempts: that is no fault of theirs, and
@@ -61,48 +71,61 @@ pub fn advance(transport: &Transport, table: &mut RxTable, connection: &Connecti
     let Some(socket) = tx.socket.clone() else { return Ok(()) };
     match tx.state {
         State::Connecting => {
-            let said = socket::connect_result(&socket).and_then(|()| send_hello(transport, connection, tx));
+            let made = socket::connect_result(&socket);
+            tx.was_refused = made == Err(Errno::CONNREFUSED);
+            let received = table.get(connection.id).map_or(0, |rx| rx.received());
+            let said = made.and_then(|()| send_hello(transport, connection, tx, received));
             match said {
-                Err(errno) if is_transient(errno) && back_off(transport, tx) => Ok(()),
+                Err(errno) if is_transient(errno) && back_off(transport, connection, tx) => Ok(()),
                 said => said.map_err(socket::why),
             }
         }
         State::HelloSent(hello) => {
-            let Some(answer) = receive(transport, tx)? else { return Ok(()) };
-            let proof = handshake::proof(&transport.job, &hello, &answer)
+            let Some(answer) = receive(transport, connection, tx)? else { return Ok(()) };
+            let job = connection.job(&transport.job);
+            let proof = handshake::proof(&job, &hello, &answer)
                 .ok_or_else(|| String::from("the process that listens there does not belong to this job"))?;
             match socket::send(&socket, &proof) {
                 Ok(sent) if sent == proof.len() => {
                     tx.session = (connection.protect != Protect::None).then(|| {
-                        let keys = handshake::keys(&transport.job, &hello, &handshake::nonce_of(&answer));
+                        let keys = handshake::keys(&job, &hello, &handshake::nonce_of(&answer));
                         Session::connecting(connection.protect, &keys)
                     });
+                    tx.answered = handshake::progress_of(&answer);
+                    // What was found is the peer: from now on this is the connection's path.
+                    if let Some(path) = tx.candidates.take().and_then(|candidates| candidates.current) {
+                        connection.found.call_once(|| path);
+                    }
+                    tx.has_proved = true;
                     tx.state = State::ProofSent;
+                    tx.deadline_ns = sys::monotonic_ns() + transport.patience_ns(tx);
                 }
                 Ok(_) => return Err(String::from("the system has no room for 32 bytes")),
-                Err(errno) => return retry(transport, tx, Some(errno)),
+                Err(errno) => return retry(transport, connection, tx, Some(errno)),
             }
             Ok(())
         }
         State::ProofSent => {
-            let Some([verdict]) = receive(transport, tx)? else { return Ok(()) };
+            let Some([verdict]) = receive(transport, connection, tx)? else { return Ok(()) };
             match verdict {
                 handshake::WELCOME => {
-                    let session = tx.session.take();
-                    table.connected(transport, connection, tx, socket, session);
+                    let (session, peer) = (tx.session.take(), tx.answered);
+                    table.connected(transport, connection, tx, socket, session, peer);
                     Ok(())
                 }
                 other
                     if let Some(theirs) = other.checked_sub(handshake::OTHER_PROTECTION).and_then(Protect::decode) =>
                 {
+                    // It is in force nowhere.
+                    tx.has_proved = false;
                     Err(other_protection(connection, theirs))
                 }
                 handshake::YIELD => {
                     let ends = transport.ends(connection);
                     verbose!(btl::FRAMEWORK, 30, "tcp: the other end's connection goes first {ends}");
+                    tx.abandon_socket();
                     tx.state = State::Yielded;
-                    tx.deadline_ns = sys::monotonic_ns() + transport.limits.connect_timeout_ns;
-                    tx.socket = None;
+                    tx.deadline_ns = sys::monotonic_ns() + transport.patience_ns(tx);
                     Ok(())
                 }
                 _ => Err(String::from("the process that listens there gave an invalid verdict in the handshake")),
@@ -112,28 +135,52 @@ pub fn advance(transport: &Transport, table: &mut RxTable, connection: &Connecti
     }
 }
 
-/// Goes on with attempts whose time has come; returns those whose deadline has passed.
-pub fn check_clock(transport: &Transport) -> Vec<u32> {
+/// What is due for connections.
+#[derive(Default)]
+pub struct Due {
+    /// Those that cannot be made, and why.
+    pub late: Vec<(u32, Reason)>,
+    /// Those whose search goes on.
+    pub searching: Vec<u32>,
+    /// Those that can go back to their own path.
+    pub home: Vec<u32>,
+}
+
+/// Goes on with attempts whose time has come; returns what else is due.
+pub fn check_clock(transport: &Transport, table: &mut RxTable) -> Due {
+    let mut due = Due::default();
     if transport.attempt_count.load(Ordering::Relaxed) == 0 {
-        return Vec::new();
+        return due;
     }
     let now = sys::monotonic_ns();
-    let (mut late, mut over): (Vec<u32>, Vec<u32>) = (Vec::new(), Vec::new());
+    let (mut silent, mut over): (Vec<u32>, Vec<u32>) = (Vec::new(), Vec::new());
+    let mut slow: Vec<(&Connection, bool)> = Vec::new();
     // A copy: `begin` is called with the connection locked and locks the list second.
     let ids = transport.attempts.lock().clone();
     for connection in ids.into_iter().filter_map(|id| transport.connection(id)) {
         let mut tx = connection.tx.lock();
         match tx.state {
+            State::Backoff { until_ns } if until_ns <= now && tx.candidates.is_some() => {
+                due.searching.push(connection.id)
+            }
             State::Backoff { until_ns } if until_ns <= now => attempt(transport, connection, &mut tx),
-            State::Connecting if tx.deadline_ns < now => late.push(connection.id),
+            State::Connecting if tx.deadline_ns < now => due.late.push((connection.id, too_late(transport, &tx))),
+            State::Connecting if is_late(transport, &tx, now, SLOW_NS) => {
+                slow.push((connection, is_late(transport, &tx, now, SILENT_NS)));
+            }
             // The peer may have given its connection up, or compute: a new attempt finds out whether it is there.
             State::Yielded if tx.deadline_ns < now => {
-                tx.deadline_ns = now + transport.limits.connect_timeout_ns;
+                tx.deadline_ns = now + transport.patience_ns(&tx);
                 attempt(transport, connection, &mut tx);
             }
-            // The system watches over the handshake: `socket::detect_silence`.
+            State::HelloSent(_) | State::ProofSent if tx.deadline_ns < now => silent.push(connection.id),
             State::HelloSent(_) | State::ProofSent => {}
             State::Backoff { .. } | State::Connecting | State::Yielded => {}
+            State::Connected if tx.via.is_some() => {
+                if is_home_there(transport, connection, &mut tx, now) {
+                    due.home.push(connection.id);
+                }
+            }
             State::Idle
             | State::Connected
             | State::Failed(_)
@@ -145,9 +192,103 @@ pub fn check_clock(transport: &Transport) -> Vec<u32> {
         }
     }
     let mut attempts = transport.attempts.lock();
-    attempts.retain(|id| !late.contains(id) && !over.contains(id));
+    attempts.retain(|id| !over.contains(id) && !due.late.iter().any(|(late, _)| late == id));
     transport.attempt_count.store(attempts.len(), Ordering::Relaxed);
-    late
+    drop(attempts);
+    for (connection, is_silent) in slow {
+        let is_in_force = begin_others(transport, connection);
+        if is_silent && is_in_force {
+            due.late.push((connection.id, String::from("no answer, and another path leads there")));
+        }
+    }
+    for connection in silent.into_iter().filter_map(|id| transport.connection(id)) {
+        if let Some(reason) = silent_peer(transport, table, connection, now) {
+            due.late.push((connection.id, reason));
+        }
+    }
+    due
+}
+
+/// Whether the system has tried for so long to make a connection that was never made, or for half of its time.
+fn is_late(transport: &Transport, tx: &Tx, now: u64, after_ns: u64) -> bool {
+    let timeout_ns = transport.limits.connect_timeout_ns;
+    tx.resume.is_none() && tx.candidates.is_none() && now + timeout_ns > tx.deadline_ns + after_ns.min(timeout_ns / 2)
+}
+
+/// A connection may be a wrong guess: the other ones to the same peer begin, too, so that all wrong guesses cost their time together.
+/// Whether one of them is in force.
+fn begin_others(transport: &Transport, connection: &Connection) -> bool {
+    let mut is_in_force = false;
+    for other in transport.to_peer(connection.peer).filter(|other| other.id != connection.id) {
+        let mut tx = other.tx.lock();
+        is_in_force |= tx.state == State::Connected;
+        if tx.state == State::Idle {
+            begin(transport, other, &mut tx);
+        }
+    }
+    is_in_force
+}
+
+/// The deadline of a handshake in which it is the peer's turn has passed. Its system is there (`socket::detect_silence`), so
+/// its process computes, or somebody else listens, or something on the way keeps what it sends. The first one is waited for. It is
+/// none of that if the peer stopped in the middle of a message, or answers on other paths and not here. So another path is
+/// tried beside this one. `Some` if the connection cannot be made.
+fn silent_peer(transport: &Transport, table: &mut RxTable, connection: &Connection, now: u64) -> Option<Reason> {
+    let others = || transport.to_peer(connection.peer).filter(|other| other.id != connection.id);
+    // A connection that came about counts, too.
+    let received: u64 = others().map(|other| table.get(other.id).map_or(0, |rx| 1 + rx.received())).sum();
+    let seconds = transport.limits.connect_timeout_ns / 1_000_000_000;
+    let mut tx = connection.tx.lock();
+    if !matches!(tx.state, State::HelloSent(_) | State::ProofSent) {
+        return None;
+    }
+    tx.deadline_ns = now + transport.patience_ns(&tx);
+    if tx.handshake.is_begun() {
+        let reason = "the process that listens there stopped in the middle of the handshake";
+        tx.closed += 1;
+        let again = tx.closed <= USUAL_RETRIES && back_off(transport, connection, &mut tx);
+        return if again { None } else { Some(String::from(reason)) };
+    }
+    if tx.candidates.as_mut().is_some_and(|candidates| candidates.take_turns(&transport.limits)) {
+        tx.abandon_socket();
+        tx.state = State::Backoff { until_ns: now };
+        return None;
+    }
+    let before = tx.received_elsewhere.replace(received);
+    if before.is_some_and(|before| received > before) {
+        return Some(format!(
+            "somebody accepts connections there and says nothing for {seconds} s, while the process talks on another path"
+        ));
+    }
+    if before.is_none() {
+        let ends = transport.ends_of(connection, &tx);
+        verbose!(
+            btl::FRAMEWORK,
+            5,
+            "tcp: no answer in the handshake for {seconds} s {ends}: the process computes, or somebody else listens there"
+        );
+    }
+    drop(tx);
+    for other in others() {
+        let mut tx = other.tx.lock();
+        if tx.state == State::Idle {
+            begin(transport, other, &mut tx);
+            break;
+        }
+    }
+    None
+}
+
+/// Of a connection that took another path: whether its own one connects again, by [`Tx::probe`]. Asks now and then.
+fn is_home_there(transport: &Transport, connection: &Connection, tx: &mut Tx, now: u64) -> bool {
+    if tx.probe.as_ref().is_some_and(socket::is_connected) {
+        return true;
+    }
+    if tx.deadline_ns < now {
+        tx.deadline_ns = now + PROBE_EVERY_NS;
+        tx.probe = connection.path().connect(&transport.limits).ok();
+    }
+    false
 }
 
 /// For people: which connection cannot be made, both ends and the interface, and why.
@@ -156,11 +297,11 @@ pub fn cannot(transport: &Transport, connection: &Connection, reason: &Reason) -
 }
 
 /// The reason of an attempt whose deadline has passed.
-pub fn too_late(transport: &Transport) -> Reason {
+pub fn too_late(transport: &Transport, tx: &Tx) -> Reason {
     format!(
         "no answer within {} s (btl_tcp_connect_timeout_s): a firewall, or an interface that the peer's network cannot reach: \
          btl_tcp_if_include says which ones to use",
-        transport.limits.connect_timeout_ns / 1_000_000_000
+        transport.patience_ns(tx) / 1_000_000_000
     )
 }
 
@@ -174,40 +315,53 @@ pub fn other_protection(connection: &Connection, theirs: Protect) -> Reason {
     )
 }
 
-fn send_hello(transport: &Transport, connection: &Connection, tx: &mut Tx) -> rustix::io::Result<()> {
+/// `received`: bytes of the peer's stream that have come.
+fn send_hello(transport: &Transport, connection: &Connection, tx: &mut Tx, received: u64) -> rustix::io::Result<()> {
     let Some(socket) = tx.socket.clone() else { return Ok(()) };
+    tx.attempt += 1;
+    let job = connection.job(&transport.job);
     let ids = EndpointIds {
-        from: transport.job.index,
-        to: connection.peer,
+        from: job.index,
+        to: connection.peer_in(&job),
         from_interface: connection.local.interface,
         to_interface: connection.remote.interface,
         protect: connection.protect,
+        progress: Progress { received, resumes: connection.resumes },
+        attempt: tx.attempt,
     };
-    let hello = handshake::hello(&transport.job, ids, &sys::random()?);
-    socket::detect_silence(&socket, transport.limits.connect_timeout_ns)?;
+    let hello = handshake::hello(&job, ids, &sys::random()?);
+    socket::detect_silence(&socket, transport.patience_ns(tx))?;
     // A new socket has room for so little.
     if socket::send(&socket, &hello)? != hello.len() {
         return Err(Errno::NOBUFS);
     }
     tx.state = State::HelloSent(hello);
+    tx.received_elsewhere = None;
+    tx.deadline_ns = sys::monotonic_ns() + transport.patience_ns(tx);
     transport.rewatch(connection, tx, EventFlags::IN);
     Ok(())
 }
 
 /// The peer's next message of the handshake, once all of it is there.
-fn receive<const WANTED: usize>(transport: &Transport, tx: &mut Tx) -> Result<Option<[u8; WANTED]>, Reason> {
+fn receive<const WANTED: usize>(
+    transport: &Transport,
+    connection: &Connection,
+    tx: &mut Tx,
+) -> Result<Option<[u8; WANTED]>, Reason> {
     let Some(socket) = tx.socket.clone() else { return Ok(None) };
     match tx.handshake.receive(&socket) {
         Ok(message) => Ok(message),
-        Err(errno) => retry(transport, tx, errno).map(|()| None),
+        Err(errno) => retry(transport, connection, tx, errno).map(|()| None),
     }
 }
 
 /// The connection was closed or lost before the peer's verdict: the peer may have had too many in the handshake.
-fn retry(transport: &Transport, tx: &mut Tx, errno: Option<Errno>) -> Result<(), Reason> {
-    // The peer's system was reached: its time begins again.
+fn retry(transport: &Transport, connection: &Connection, tx: &mut Tx, errno: Option<Errno>) -> Result<(), Reason> {
+    // The peer's system was reached: its time begins again, but not for ever.
     tx.deadline_ns = sys::monotonic_ns() + transport.limits.connect_timeout_ns;
-    if back_off(transport, tx) {
+    tx.closed += u32::from(!tx.was_away);
+    let most = transport.limits.connect_retries.unwrap_or(CLOSED_MOST);
+    if tx.closed <= most && back_off(transport, connection, tx) {
         return Ok(());
     }
     Err(errno.map_or_else(|| String::from("the other end closed each connection before it was made"), socket::why))
@@ -215,8 +369,17 @@ fn retry(transport: &Transport, tx: &mut Tx, errno: Option<Errno>) -> Result<(),
 
 /// Makes one attempt.
 fn attempt(transport: &Transport, connection: &Connection, tx: &mut Tx) {
-    let to = SocketAddr::new(connection.remote.address, connection.remote.port);
-    let begun = socket::connect(connection.local.address, to, &transport.limits).and_then(|socket| {
+    let path = transport.path(connection, tx);
+    if tx.resume.is_some() {
+        tx.deadline_ns = sys::monotonic_ns() + transport.patience_ns(tx);
+    }
+    let made = path.connect(&transport.limits);
+    attempt_on(transport, connection, tx, made);
+}
+
+/// Makes one attempt on a socket that connects already.
+pub fn attempt_on(transport: &Transport, connection: &Connection, tx: &mut Tx, socket: rustix::io::Result<OwnedFd>) {
+    let begun = socket.and_then(|socket| {
         socket::watch(&transport.epoll, &socket, Token::Connection(connection.id).encode(), EventFlags::OUT)?;
         Ok(socket)
     });
@@ -226,16 +389,17 @@ fn attempt(transport: &Transport, connection: &Connection, tx: &mut Tx) {
             tx.was_away = false;
             let is_connected = socket::is_connected(&socket);
             tx.socket = Some(Arc::new(socket));
-            verbose!(btl::FRAMEWORK, 30, "tcp: connecting {}", transport.ends(connection));
+            verbose!(btl::FRAMEWORK, 30, "tcp: connecting {}", transport.ends_of(connection, tx));
             // Within a machine that takes no time. The hello goes at once: this process may compute from now on, and
             // the peer may close connections without a hello.
-            if is_connected {
+            if is_connected && tx.resume.is_none() {
                 // What fails does so again at the next poll, which reports it.
-                _ = send_hello(transport, connection, tx);
+                _ = send_hello(transport, connection, tx, 0);
             }
         }
-        Err(errno) if is_transient(errno) && back_off(transport, tx) => {}
+        Err(errno) if is_transient(errno) && back_off(transport, connection, tx) => {}
         Err(errno) => {
+            tx.was_refused = errno == Errno::CONNREFUSED;
             tx.state = State::Failed(errno);
             transport.has_failed.store(true, Ordering::Relaxed);
         }
@@ -244,21 +408,33 @@ fn attempt(transport: &Transport, connection: &Connection, tx: &mut Tx) {
 
 /// Has the next attempt begin after a pause, which is twice as long each time. `false` if there is none: all retries were
 /// made, or the deadline comes first.
-fn back_off(transport: &Transport, tx: &mut Tx) -> bool {
+fn back_off(transport: &Transport, connection: &Connection, tx: &mut Tx) -> bool {
+    if tx.resume.is_some() || tx.candidates.is_some() {
+        // The next path is tried instead.
+        return false;
+    }
     let pause_ns = (BACKOFF_NS << tx.retries.min(BACKOFF_DOUBLINGS)).min(BACKOFF_MAX_NS);
     let until_ns = sys::monotonic_ns() + pause_ns;
     let is_own_fault = core::mem::take(&mut tx.was_away);
     if is_own_fault {
         tx.deadline_ns = tx.deadline_ns.max(sys::monotonic_ns() + transport.limits.connect_timeout_ns);
-    } else if tx.retries >= transport.limits.connect_retries || until_ns > tx.deadline_ns {
+    } else if tx.retries >= retries_of(transport, connection) || until_ns > tx.deadline_ns {
         return false;
     } else {
         tx.retries += 1;
     }
-    (tx.socket, tx.session) = (None, None);
-    tx.handshake = HandshakeBuffer::new();
+    tx.abandon_socket();
     tx.state = State::Backoff { until_ns };
     true
+}
+
+/// How often an attempt is made again. Where other paths are left they are tried soon, and of a process of another job nobody says
+/// that it has ended.
+fn retries_of(transport: &Transport, connection: &Connection) -> u32 {
+    let is_other = |other: &Connection| other.id != connection.id && !other.is_over.load(Ordering::Relaxed);
+    let has_other = || transport.to_peer(connection.peer).any(is_other);
+    let usual = || if connection.pair.is_some() || has_other() { USUAL_RETRIES } else { u32::MAX };
+    transport.limits.connect_retries.unwrap_or_else(usual)
 }
 
 /// Whether the next attempt may succeed where this one did not.
@@ -266,6 +442,15 @@ fn is_transient(errno: Errno) -> bool {
     matches!(errno, Errno::CONNREFUSED | Errno::CONNRESET | Errno::CONNABORTED | Errno::PIPE)
 }
 
+/// How often a connection that took another path looks for its own.
+const PROBE_EVERY_NS: u64 = 2_000_000_000;
+/// Where the user says nothing.
+const USUAL_RETRIES: u32 = 5;
+/// And where a connection is closed in the handshake, which is reached again and again: ten seconds with their pauses.
+const CLOSED_MOST: u32 = 15;
+/// The system asks for a connection again after one second and after three, as long as nobody answers.
+const SLOW_NS: u64 = 1_100_000_000;
+const SILENT_NS: u64 = 3_500_000_000;
 const BACKOFF_NS: u64 = 10_000_000;
 const BACKOFF_DOUBLINGS: u32 = 10;
 const BACKOFF_MAX_NS: u64 = 1_000_000_000;

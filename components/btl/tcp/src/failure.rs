@@ -4,17 +4,17 @@
 use crate::connect;
 use crate::connection::Connection;
 use crate::poll::Poller;
-use crate::raw;
 use crate::record::Protect;
 use crate::rx::Read;
+use crate::search;
 use crate::socket;
 use crate::state::State;
 use crate::transport::Transport;
 use alloc::string::String;
 use alloc::vec::Vec;
 use opal_core::framework::btl;
-use opal_core::sort;
-use opal_core::{message, verbose};
+use opal_core::{message, sort, sys, verbose};
+use rustix::fd::AsFd;
 use rustix::io::Errno;
 
 impl Poller {
@@ -52,17 +52,21 @@ impl Poller {
         lost.len()
     }
 
-    /// Fails the peers whose hosts have been silent for too long; returns how many.
+    /// Sees to the peers whose hosts have been silent for too long; returns how many.
     #[cold]
     pub fn check_hosts(&mut self, transport: &Transport) -> usize {
-        let timeout_ns = transport.limits.silence_timeout_ns;
+        let limits = &transport.limits;
         let mut silent = 0;
         for connection in transport.all() {
-            let socket = match &*connection.tx.lock() {
-                tx if tx.state == State::Connected => tx.socket.clone(),
-                _ => None,
+            let (socket, timeout_ns) = match &*connection.tx.lock() {
+                tx if tx.state != State::Connected => continue,
+                tx if tx.retains() => (tx.socket.clone(), limits.host_timeout_ns()),
+                tx => (tx.socket.clone(), limits.silence_timeout_ns),
             };
-            if socket.is_some_and(|socket| raw::is_silent(&socket, timeout_ns / 1_000_000)) {
+            if timeout_ns == 0 {
+                continue;
+            }
+            if socket.is_some_and(|socket| sys::is_silent(socket.as_fd(), timeout_ns / 1_000_000)) {
                 self.ended(transport, connection, Some(Errno::TIMEDOUT));
                 silent += 1;
             }
@@ -72,6 +76,15 @@ impl Poller {
 
     /// A connection that was in force is over.
     pub fn ended(&mut self, transport: &Transport, connection: &Connection, errno: Option<Errno>) {
+        let (errno, retains) = match &*connection.tx.lock() {
+            // The system gives a reason only once, and a send had it.
+            tx if let State::Failed(told) = tx.state => (errno.or(Some(told)), tx.retains()),
+            tx => (errno, tx.retains()),
+        };
+        // A peer that breaks the handshake would do so again.
+        if let Some(errno) = errno.filter(|errno| retains && *errno != Errno::PROTO) {
+            return self.break_off(transport, connection, errno);
+        }
         let ends = transport.ends(connection);
         match errno {
             // The peer's process ended, which the launcher reports better.
@@ -83,10 +96,25 @@ impl Poller {
         self.fail_peer(transport, connection.peer);
     }
 
-    /// A connection cannot be made: it fails over to another one to the same peer, or the peer is out of reach.
+    /// A connection cannot be made. One that was in force tries the next path; another one fails over to another one to the
+    /// same peer, or the peer is out of reach.
     #[cold]
     pub fn cannot_connect(&mut self, transport: &Transport, connection: &Connection, reason: String) {
+        let tx = connection.tx.lock();
+        let is_resumed = tx.resume.is_some();
+        let has_proved = tx.has_proved && connection.resumes && !matches!(tx.state, State::Refused(_));
+        drop(tx);
+        if is_resumed {
+            return self.next_path(transport, connection, &reason);
+        }
+        if has_proved {
+            return self.may_be_in_force(transport, connection, &reason);
+        }
         let said = connect::cannot(transport, connection, &reason);
+        if search::is_on(transport, connection) {
+            verbose!(btl::FRAMEWORK, 20, "tcp: {said}; other addresses of the peer are tried");
+            return;
+        }
         match transport.fail_over(connection) {
             Some(other) if core::mem::replace(&mut self.said_failover, true) => {
                 verbose!(btl::FRAMEWORK, 10, "tcp: {said}; messages go {} instead", transport.ends(other));
@@ -95,6 +123,9 @@ impl Poller {
                 "btl/tcp: {said}. Messages go {} instead; more of the kind are told with `--mca btl_base_verbose 10`",
                 transport.ends(other)
             ),
+            None if search::begin(transport, connection) => {
+                message!("btl/tcp: {said}. Other pairs of addresses are tried");
+            }
             None => {
                 message!("btl/tcp: {said}");
                 self.fail_peer(transport, connection.peer);
@@ -129,7 +160,7 @@ impl Poller {
         }
         for (id, errno) in failed {
             let Some(connection) = transport.connection(id) else { continue };
-            if self.rx.get(id).is_none() {
+            if self.rx.get(id).is_none() || connection.tx.lock().resume.is_some() {
                 self.cannot_connect(transport, connection, socket::why(errno));
                 continue;
             }

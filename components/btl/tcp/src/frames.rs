@@ -10,6 +10,10 @@ pub struct Frames {
     buffer: Vec<u8>,
     start: usize,
     end: usize,
+    // What there was room for came: next time there is more room.
+    is_short: bool,
+    // Bytes that `room` returned last.
+    room: usize,
 }
 
 /// A whole frame; its payload lies in the buffer until the next call of `room`.
@@ -21,14 +25,21 @@ pub struct Frame {
 }
 
 impl Frames {
-    /// Empty.
+    /// Empty. The buffer is small at first: most processes of a large job say little to this one.
     pub fn new() -> Frames {
-        Frames { buffer: vec![0; FIRST_BYTES + PAGE], start: 0, end: 0 }
+        Frames::with(vec![0; FIRST_BYTES])
+    }
+
+    fn with(buffer: Vec<u8>) -> Frames {
+        Frames { buffer, start: 0, end: 0, is_short: false, room: 0 }
     }
 
     /// Where to receive to, about `readahead` bytes or all that a frame which has begun lacks: never empty after `peek`
     /// returned `Ok(None)`.
     pub fn room(&mut self, readahead: usize) -> &mut [u8] {
+        if core::mem::take(&mut self.is_short) {
+            self.grow();
+        }
         let wanted = self.wanted();
         if self.start == self.end
             || self.start + wanted > self.buffer.len()
@@ -42,7 +53,19 @@ impl Frames {
         }
         let most = readahead.max(wanted.saturating_sub(self.end - self.start));
         let end = self.buffer.len().min(self.end + most);
+        self.room = end - self.end;
         &mut self.buffer[self.end..end]
+    }
+
+    /// Four times the buffer, but not more than a stream needs.
+    fn grow(&mut self) {
+        if self.buffer.len() >= MOST_BYTES {
+            return;
+        }
+        let mut buffer = vec![0; (4 * self.buffer.len()).min(MOST_BYTES)];
+        let rest = self.end - self.start;
+        buffer[..rest].copy_from_slice(self.rest());
+        (self.buffer, self.start, self.end) = (buffer, 0, rest);
     }
 
     /// Appends bytes that came another way, however many frames are there.
@@ -73,13 +96,14 @@ impl Frames {
     /// Where the buffer's first page begins, which is where the system has what it receives: malloc's memory begins a few bytes
     /// behind (`opal_core::mem::is_aliased_4k`), and the system copies 4 KiB to there in 2.7 µs.
     fn first(&self) -> usize {
-        self.buffer.as_ptr().addr().wrapping_neg() % PAGE
+        if self.buffer.len() < MOST_BYTES { 0 } else { self.buffer.as_ptr().addr().wrapping_neg() % PAGE }
     }
 
     /// So many bytes were received to `room`.
     pub fn filled(&mut self, bytes: usize) {
         assert!(bytes <= self.buffer.len() - self.end);
         self.end += bytes;
+        self.is_short = bytes == self.room && self.buffer.len() < MOST_BYTES;
     }
 
     /// The next frame, if it is complete.
@@ -136,11 +160,47 @@ impl Frames {
 }
 
 const PAGE: usize = 4096;
-const FIRST_BYTES: usize = 128 << 10;
+const FIRST_BYTES: usize = 1 << 10;
+/// A page more, so that as many bytes lie behind the first page's beginning.
+const MOST_BYTES: usize = (128 << 10) + PAGE;
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_buffer_grows_while_more_comes_than_it_takes() {
+        let mut frames = Frames::new();
+        let mut lengths = Vec::new();
+        for _ in 0..6 {
+            let room = frames.room(1 << 20);
+            room.fill(7);
+            let bytes = room.len();
+            lengths.push(bytes);
+            frames.filled(bytes);
+            frames.skip(bytes);
+        }
+        assert_eq!(lengths[..4], [1 << 10, 4 << 10, 16 << 10, 64 << 10]);
+        assert!(lengths[4] >= 128 << 10 && lengths[5] == lengths[4], "{lengths:?}");
+        let mut frames = Frames::new();
+        for _ in 0..6 {
+            assert_eq!(frames.room(1 << 20).len(), FIRST_BYTES, "little comes");
+            frames.filled(8);
+            frames.skip(8);
+        }
+    }
+
+    #[test]
+    fn what_was_not_taken_survives_growing() {
+        let mut frames = Frames::new();
+        let first = frames.room(FIRST_BYTES);
+        (0..).zip(&mut *first).for_each(|(number, byte)| *byte = number as u8);
+        frames.filled(FIRST_BYTES);
+        frames.skip(FIRST_BYTES - 16);
+        assert!(frames.room(1).len() == 1 && frames.buffer.len() == 4 * FIRST_BYTES);
+        let last: Vec<u8> = (0..FIRST_BYTES).map(|number| number as u8).collect();
+        assert_eq!(frames.rest(), &last[FIRST_BYTES - 16..]);
+    }
 
     /// A frame of which all but its last byte is there, in a buffer that ends with it and whose page begins behind it.
     #[test]
@@ -148,7 +208,7 @@ mod tests {
         let bytes = 8 * PAGE;
         let header = Header { kind: 1, pad: 0, bytes, immediate: 9 }.encode();
         // A buffer whose page begins in its middle is there for some of these lengths.
-        let mut grown = (0..64).map(|more| Frames { buffer: vec![0; FIRST_BYTES + 16 * more], start: 0, end: 0 });
+        let mut grown = (0..64).map(|more| Frames::with(vec![0; MOST_BYTES + 16 * more]));
         let mut frames = grown.find(|frames| frames.first() > 0).expect("malloc's memory begins behind a head");
         frames.push(&header);
         frames.push(&vec![7; bytes - 1]);

@@ -2,9 +2,9 @@
 //!
 //! | sender | message | bytes |
 //! |---|---|---|
-//! | connecting side | hello: magic (8 bytes), wire id u32, from u32, to u32, interface of from u8, of to u8, protection u8, zero u8, job u64, nonce (16 bytes), first half of MAC("hello", what goes before) | 64 |
-//! | accepting side | answer: nonce (32 bytes), MAC("answer", hello, nonce) | 64 |
-//! | connecting side | proof: MAC("proof", hello, nonce) | 32 |
+//! | connecting side | hello: magic (8 bytes), wire id u32, from u32, to u32, interface of from u8, of to u8, protection u8, resumes u8, job u64, received u64, attempt u32, zero u32, nonce (16 bytes), first half of MAC("hello", what goes before) | 80 |
+//! | accepting side | answer: nonce (32 bytes), received u64, resumes u8, zeros, MAC("answer", hello, what goes before) | 80 |
+//! | connecting side | proof: MAC("proof", hello, answer) | 32 |
 //! | accepting side | verdict: 1 welcome, 2 yield to the connection that the accepting side makes, 3 to 5 refused, because the accepting side's protection is none, auth, encrypt | 1 |
 //!
 //! MAC is HMAC-SHA-256 (RFC 2104) under the job's secret, compared in constant time. Data follows a welcome. That of
@@ -12,10 +12,14 @@
 //! connections cannot be of the job, so that many of those do not crowd out the others (`accept`). Protection is 0
 //! none, 1 auth, 2 encrypt (`record`); where it is not none the data is under the keys MAC("connect", hello, nonce) for
 //! what the connecting side sends and MAC("accept", hello, nonce) for the rest. Hello and answer have a nonce each, so
-//! no two connections have the same keys. An attacker that learns the job's secret can read recorded traffic.
+//! no two connections have the same keys. The interfaces of a hello name the connection, not the path: one that broke is made
+//! again through any interface (`resume`). Both sides say how many bytes of its stream have come; resumes is 1 where a side
+//! keeps what is not acknowledged. Attempts are numbered, so that one which was given up cannot take the place of a later
+//! one. An attacker that learns the job's secret can read recorded traffic.
 
 use crate::record::{Key, Protect};
 use crate::wire::{self, bytes_in, u32_in, u64_in};
+use core::ops::Range;
 use hmac::{Hmac, KeyInit, Mac};
 use memoffset::span_of;
 use opal_core::framework::btl::Job;
@@ -49,6 +53,19 @@ pub struct EndpointIds {
     pub from_interface: u8,
     pub to_interface: u8,
     pub protect: Protect,
+    /// Of the connecting process.
+    pub progress: Progress,
+    /// The number of the attempt, from 1.
+    pub attempt: u32,
+}
+
+/// How far a side is with what the other one sends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Bytes of the stream that have come.
+    pub received: u64,
+    /// It keeps what it sends until that is acknowledged.
+    pub resumes: bool,
 }
 
 /// The keys of a connection, of what either side sends.
@@ -76,6 +93,9 @@ pub fn hello(job: &Job, ids: EndpointIds, nonce: &HelloNonce) -> [u8; HELLO_BYTE
     bytes[span_of!(Hello, from_interface)].copy_from_slice(&[ids.from_interface]);
     bytes[span_of!(Hello, to_interface)].copy_from_slice(&[ids.to_interface]);
     bytes[span_of!(Hello, protect)].copy_from_slice(&[ids.protect as u8]);
+    bytes[span_of!(Hello, resumes)].copy_from_slice(&[u8::from(ids.progress.resumes)]);
+    bytes[span_of!(Hello, received)].copy_from_slice(&ids.progress.received.to_le_bytes());
+    bytes[span_of!(Hello, attempt)].copy_from_slice(&ids.attempt.to_le_bytes());
     bytes[span_of!(Hello, job)].copy_from_slice(&job.number.to_le_bytes());
     bytes[span_of!(Hello, nonce)].copy_from_slice(nonce);
     let mac = hello_mac(job, &bytes).finalize().into_bytes();
@@ -83,21 +103,37 @@ pub fn hello(job: &Job, ids: EndpointIds, nonce: &HelloNonce) -> [u8; HELLO_BYTE
     bytes
 }
 
-/// Checks the first message, as the process that accepts.
-pub fn check_hello(job: &Job, hello: &[u8; HELLO_BYTES]) -> Result<EndpointIds, Refused> {
+/// The job that the first message names, if it is one.
+pub fn job_of(hello: &[u8; HELLO_BYTES]) -> Result<u64, Refused> {
+    check_format(hello).map(|()| u64_in(hello, span_of!(Hello, job)))
+}
+
+/// Checks what has come of the first message, as far as it tells the format.
+pub fn check_beginning(hello: &[u8]) -> Result<(), Refused> {
+    if hello.len() < span_of!(Hello, wire_id).end { Ok(()) } else { check_format(hello) }
+}
+
+fn check_format(hello: &[u8]) -> Result<(), Refused> {
     if hello[span_of!(Hello, magic)] != MAGIC {
         return Err(Refused::Invalid);
     }
-    let wire_id = u32_in(hello, span_of!(Hello, wire_id));
-    if wire_id != wire::WIRE_ID {
-        return Err(Refused::OtherFormat(wire_id));
+    match u32_in(hello, span_of!(Hello, wire_id)) {
+        wire::WIRE_ID => Ok(()),
+        wire_id => Err(Refused::OtherFormat(wire_id)),
     }
+}
+
+/// Checks the first message, as the process that accepts.
+pub fn check_hello(job: &Job, hello: &[u8; HELLO_BYTES]) -> Result<EndpointIds, Refused> {
+    check_format(hello)?;
     let [from_interface] = bytes_in(hello, span_of!(Hello, from_interface));
     let [to_interface] = bytes_in(hello, span_of!(Hello, to_interface));
     let (from, to) = (u32_in(hello, span_of!(Hello, from)), u32_in(hello, span_of!(Hello, to)));
     let [protect] = bytes_in(hello, span_of!(Hello, protect));
     let protect = Protect::decode(protect).ok_or(Refused::Invalid)?;
-    let ids = EndpointIds { from, to, from_interface, to_interface, protect };
+    let progress = progress_in(hello, span_of!(Hello, received), span_of!(Hello, resumes));
+    let attempt = u32_in(hello, span_of!(Hello, attempt));
+    let ids = EndpointIds { from, to, from_interface, to_interface, protect, progress, attempt };
     let is_here = u64_in(hello, span_of!(Hello, job)) == job.number && ids.to == job.index;
     let plausible = is_here && ids.from < job.size && ids.from != job.index;
     let from_job = || hello_mac(job, hello).verify_truncated_left(&hello[span_of!(Hello, mac)]).is_ok();
@@ -105,23 +141,31 @@ pub fn check_hello(job: &Job, hello: &[u8; HELLO_BYTES]) -> Result<EndpointIds, 
 }
 
 /// The second message.
-pub fn answer(job: &Job, hello: &[u8; HELLO_BYTES], nonce: &Nonce) -> [u8; HELLO_BYTES] {
+pub fn answer(job: &Job, hello: &[u8; HELLO_BYTES], nonce: &Nonce, progress: Progress) -> [u8; HELLO_BYTES] {
     let mut bytes = [0; HELLO_BYTES];
     bytes[span_of!(Answer, nonce)].copy_from_slice(nonce);
-    bytes[span_of!(Answer, mac)].copy_from_slice(&mac(job, b"answer", hello, nonce).finalize().into_bytes());
+    bytes[span_of!(Answer, received)].copy_from_slice(&progress.received.to_le_bytes());
+    bytes[span_of!(Answer, resumes)].copy_from_slice(&[u8::from(progress.resumes)]);
+    let mac = mac(job, b"answer", hello, &bytes[..ANSWER_SAID_BYTES]);
+    bytes[span_of!(Answer, mac)].copy_from_slice(&mac.finalize().into_bytes());
     bytes
 }
 
 /// The third message, if the second one proves that the accepting side knows the secret.
 pub fn proof(job: &Job, hello: &[u8; HELLO_BYTES], answer: &[u8; HELLO_BYTES]) -> Option<[u8; PROOF_BYTES]> {
-    let nonce = nonce_of(answer);
-    mac(job, b"answer", hello, &nonce).verify_slice(&answer[span_of!(Answer, mac)]).ok()?;
-    Some(mac(job, b"proof", hello, &nonce).finalize().into_bytes().into())
+    let said = &answer[..ANSWER_SAID_BYTES];
+    mac(job, b"answer", hello, said).verify_slice(&answer[span_of!(Answer, mac)]).ok()?;
+    Some(mac(job, b"proof", hello, said).finalize().into_bytes().into())
 }
 
 /// Whether the third message proves that the connecting side knows the secret.
-pub fn is_proof_valid(job: &Job, hello: &[u8; HELLO_BYTES], nonce: &Nonce, proof: &[u8; PROOF_BYTES]) -> bool {
-    mac(job, b"proof", hello, nonce).verify_slice(proof).is_ok()
+pub fn is_proof_valid(
+    job: &Job,
+    hello: &[u8; HELLO_BYTES],
+    answer: &[u8; HELLO_BYTES],
+    proof: &[u8; PROOF_BYTES],
+) -> bool {
+    mac(job, b"proof", hello, &answer[..ANSWER_SAID_BYTES]).verify_slice(proof).is_ok()
 }
 
 /// The keys after a handshake with this hello, and this nonce in the answer.
@@ -135,8 +179,18 @@ pub fn nonce_of(answer: &[u8; HELLO_BYTES]) -> Nonce {
     bytes_in(answer, span_of!(Answer, nonce))
 }
 
-fn mac(job: &Job, label: &[u8], hello: &[u8; HELLO_BYTES], nonce: &Nonce) -> Hmac<Sha256> {
-    mac_of(job, [label, hello, nonce])
+/// How far the accepting side says that it is.
+pub fn progress_of(answer: &[u8; HELLO_BYTES]) -> Progress {
+    progress_in(answer, span_of!(Answer, received), span_of!(Answer, resumes))
+}
+
+fn progress_in(bytes: &[u8; HELLO_BYTES], received: Range<usize>, resumes: Range<usize>) -> Progress {
+    let [resumes] = bytes_in(bytes, resumes);
+    Progress { received: u64_in(bytes, received), resumes: resumes == 1 }
+}
+
+fn mac(job: &Job, label: &[u8], hello: &[u8; HELLO_BYTES], answer: &[u8]) -> Hmac<Sha256> {
+    mac_of(job, [label, hello, answer])
 }
 
 /// Of all that goes before its own place.
@@ -150,6 +204,8 @@ fn mac_of(job: &Job, parts: [&[u8]; 3]) -> Hmac<Sha256> {
     mac
 }
 
+/// All of an answer that its MAC is of.
+const ANSWER_SAID_BYTES: usize = size_of::<Answer>() - 32;
 /// Half of the hash, the least that RFC 2104 §5 recommends.
 const HELLO_MAC_BYTES: usize = 16;
 
@@ -163,8 +219,11 @@ struct Hello {
     from_interface: u8,
     to_interface: u8,
     protect: u8,
-    zero: u8,
+    resumes: u8,
     job: u64,
+    received: u64,
+    attempt: u32,
+    zero: u32,
     nonce: HelloNonce,
     mac: [u8; HELLO_MAC_BYTES],
 }
@@ -172,6 +231,9 @@ struct Hello {
 #[repr(C)]
 struct Answer {
     nonce: Nonce,
+    received: u64,
+    resumes: u8,
+    zeros: [u8; 7],
     mac: [u8; 32],
 }
 
@@ -186,8 +248,15 @@ mod tests {
         assert_eq!(names, [0..8, 8..12, 12..16, 16..20]);
         let places = [span_of!(Hello, from_interface), span_of!(Hello, to_interface)];
         assert_eq!(places, [20..21, 21..22]);
-        assert_eq!((span_of!(Hello, protect), span_of!(Hello, zero)), (22..23, 23..24));
-        assert_eq!((span_of!(Hello, job), span_of!(Hello, nonce), span_of!(Hello, mac)), (24..32, 32..48, 48..64));
-        assert_eq!((span_of!(Answer, nonce), span_of!(Answer, mac)), (0..32, 32..64));
+        assert_eq!((span_of!(Hello, protect), span_of!(Hello, resumes)), (22..23, 23..24));
+        assert_eq!(
+            (span_of!(Hello, job), span_of!(Hello, received), span_of!(Hello, attempt)),
+            (24..32, 32..40, 40..44)
+        );
+        assert_eq!((span_of!(Hello, nonce), span_of!(Hello, mac)), (48..64, 64..80));
+        let answer =
+            [span_of!(Answer, nonce), span_of!(Answer, received), span_of!(Answer, resumes), span_of!(Answer, mac)];
+        assert_eq!(answer, [0..32, 32..40, 40..41, 48..80]);
+        assert_eq!(ANSWER_SAID_BYTES, 48);
     }
 }

@@ -16,6 +16,16 @@ impl HandshakeBuffer {
         HandshakeBuffer(Vec::new())
     }
 
+    /// A part of the next message has come.
+    pub fn is_begun(&self) -> bool {
+        !self.0.is_empty()
+    }
+
+    /// What has come of the next message.
+    pub fn so_far(&self) -> &[u8] {
+        &self.0
+    }
+
     /// A message of `WANTED` bytes once all of them are there, none of what follows; `Ok(None)` before. `Err(None)` if the
     /// other end closed, `Err` with the system's reason if the socket failed.
     pub fn receive<const WANTED: usize>(&mut self, socket: &OwnedFd) -> Result<Option<[u8; WANTED]>, Option<Errno>> {

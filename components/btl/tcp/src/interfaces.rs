@@ -4,6 +4,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::net::IpAddr;
+use opal_core::framework::reachable::same_network;
 use opal_core::sort;
 use opal_core::sys;
 
@@ -51,6 +52,27 @@ pub fn choose(all: Vec<Interface>, include: &str, exclude: &str) -> Result<(Vec<
     Ok((chosen, vain))
 }
 
+/// At most so many of them, in their order, and the names of those that are left out: first those without a device, which bridges of
+/// containers and tunnels are, then the last ones.
+pub fn most(all: Vec<Interface>, count: usize, has_device: impl Fn(&str) -> bool) -> (Vec<Interface>, Vec<String>) {
+    let mut room = count.min(all.len());
+    let devices: Vec<bool> =
+        all.iter().map(|one| all.len() <= count || one.loopback || has_device(&one.name)).collect();
+    let mut kept = alloc::vec![false; all.len()];
+    for wanted in [true, false] {
+        for (at, _) in devices.iter().enumerate().filter(|(_, is_device)| **is_device == wanted) {
+            if room > 0 {
+                (room, kept[at]) = (room - 1, true);
+            }
+        }
+    }
+    let (mut chosen, mut left_out) = (Vec::new(), Vec::new());
+    for (interface, is_kept) in all.into_iter().zip(kept) {
+        if is_kept { chosen.push(interface) } else { left_out.push(interface.name) }
+    }
+    (chosen, left_out)
+}
+
 /// A list of networks as addresses with prefix lengths. `Err` with a sentence.
 pub fn networks(param: &str, text: &str) -> Result<Vec<(IpAddr, u8)>, String> {
     let network = |rule: Rule<'_>| {
@@ -78,6 +100,11 @@ pub fn correct_speeds(all: &mut [Interface], text: &str) -> Result<Vec<String>, 
     Ok(vain)
 }
 
+/// Whether there is hardware behind it, and not only other interfaces, or a program.
+pub fn has_device(name: &str) -> bool {
+    rustix::fs::stat(format!("/sys/class/net/{name}/device").as_str()).is_ok()
+}
+
 /// What the system knows of an interface's speed.
 pub fn speed_mbps(name: &str, loopback: bool) -> u32 {
     if loopback {
@@ -87,21 +114,6 @@ pub fn speed_mbps(name: &str, loopback: bool) -> u32 {
     let number = core::str::from_utf8(&text).ok().and_then(|text| text.trim().parse::<u32>().ok());
     // Virtual ones say -1 or nothing.
     number.filter(|mbps| *mbps > 0).unwrap_or(UNKNOWN_MBPS)
-}
-
-/// Whether two addresses agree in their first bits.
-pub fn same_network(one: IpAddr, other: IpAddr, prefix: u8) -> bool {
-    match (one, other) {
-        (IpAddr::V4(one), IpAddr::V4(other)) => {
-            let differ = one.to_bits() ^ other.to_bits();
-            prefix == 0 || differ >> 32u32.saturating_sub(u32::from(prefix)) == 0
-        }
-        (IpAddr::V6(one), IpAddr::V6(other)) => {
-            let differ = one.to_bits() ^ other.to_bits();
-            prefix == 0 || differ >> 128u32.saturating_sub(u32::from(prefix)) == 0
-        }
-        _ => false,
-    }
 }
 
 /// For people: names and addresses.

@@ -18,10 +18,22 @@
 //! ```
 //!
 //! `connect` takes the steps above. `Connecting` and `Backoff` share one deadline (btl_tcp_connect_timeout_s), and
-//! Backoff's pauses grow from 10 ms to 1 s (btl_tcp_connect_retries). In `HelloSent` and `ProofSent` the peer may
-//! compute for as long as it likes, so there the deadline is for its system: if that is silent for so long, the
-//! connection ends. After the same time in `Yielded` this process tries again itself. In `Connected` the host of the
-//! peer may be silent for as long as btl_tcp_silence_timeout_s.
+//! Backoff's pauses grow from 10 ms to 1 s (btl_tcp_connect_retries). Each attempt of the last path to a process of the job has until
+//! the deadline, one that has others beside it five retries; who closes the connection in the handshake has fifteen. In
+//! `HelloSent` and `ProofSent` the peer may
+//! compute for as long as it likes, so there the deadline is for its system, which must not be silent for so long, for half
+//! a message, and for a peer that answers on another path: that is tried when the deadline has passed. After the same
+//! time in `Yielded` this process tries again itself. In `Connected` the host of the peer may be silent for as long as
+//! btl_tcp_silence_timeout_s.
+//!
+//! Between two hosts `Connected` leads back to `Connecting` where a socket breaks or a path acknowledges nothing for
+//! btl_tcp_path_timeout_s (`resume`): the same stream goes on over another socket, by any path to the peer, and the peer is
+//! lost only when none carries it on. `send_queue` keeps what the peer has not acknowledged.
+//!
+//! All connections to a peer begin once one of them is slow, so that those that were guessed wrong end together; one that nobody answers
+//! is given up early if another one is in force. Where none can be made,
+//! one of them goes from `Connecting` or the handshake to `Backoff` and tries other pairs of addresses (`search`, `candidate`), all
+//! at once.
 //!
 //! `accept` takes the steps of the other side: a connection that a peer makes becomes `Connected` from any of the first
 //! states. Of two connections that are made at the same time the one stays that the process with the lower index began; the
@@ -38,6 +50,10 @@
 //! authenticated or encrypted (`record`). The handshake derives their keys from both nonces and the job's secret. Both
 //! ends must want the same protection.
 //!
+//! A process of another job is a peer, too, once both have met (`pair`). The two shake hands as a job of their own, and
+//! who leaves says so before it closes the connection, so that nobody takes it for dead. A process whose own job needs no sockets listens
+//! from when it shows itself to another job on (`lazy`).
+//!
 //! The two ends prove to each other that they belong to the same job (`handshake`). Invariants: bytes from the network
 //! are checked before use and never make this process allocate more than a frame; what is not from a process of the job
 //! closes its own connection and nothing else. Locks are taken in this order: the poller, then one connection's `Tx`,
@@ -50,6 +66,7 @@ extern crate std;
 
 mod component;
 mod failure;
+mod lazy;
 mod module;
 mod poll;
 
@@ -58,24 +75,33 @@ mod send;
 mod accept;
 mod backoff;
 mod connect;
+mod resume;
+mod search;
 
 mod connection;
+mod pair;
 mod rx_table;
 mod state;
+mod table;
 mod transport;
 
 mod rx;
 mod tx;
 mod unauthenticated;
 
+mod candidate;
 mod frames;
 mod handshake;
 mod handshake_buffer;
 mod interfaces;
+mod meter;
 mod pairing;
 mod params;
+mod path;
+mod pvars;
 mod raw;
 mod record;
+mod send_queue;
 mod session;
 mod socket;
 mod wire;

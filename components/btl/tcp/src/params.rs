@@ -22,6 +22,14 @@ opal_core::params! {
     /// How long the host of a peer may be silent on a connection in force before the peer counts as lost; 0 means that the
     /// system decides, which takes a quarter of an hour. A host whose process computes is not silent.
     pub static SILENCE_TIMEOUT_S: Size = Int(120), "s", level 4;
+    /// Whether a connection that breaks between two hosts is made again, on any path, and goes on where it was. Its sender
+    /// keeps what the peer has not acknowledged. Both ends must want it.
+    pub static FAILOVER: Bool = Bool(true), "", level 4;
+    /// How long a path between two hosts may acknowledge nothing before the connection moves to another one, or tries this one
+    /// again; 0: as long as silence_timeout_s.
+    pub static PATH_TIMEOUT_S: Size = Int(5), "s", level 4;
+    /// How much may be sent between two hosts that the peer has not acknowledged; the sender keeps a copy of it.
+    pub static UNACKNOWLEDGED_BYTES: Size = Int(4194304), "bytes", level 5;
     /// How bytes on a connection are protected after the handshake: not at all (none), against changes (auth), or also against
     /// being read (encrypt). By default connections within a node are not, and all others have auth. All processes of a job
     /// need the same; none beyond a node is for networks that no outsider can write to, see unprotected_networks.
@@ -29,8 +37,9 @@ opal_core::params! {
     /// Networks that no outsider can write to, such as 10.1.0.0/16, separated by commas: by default a connection between two
     /// addresses of one of them is not protected. All processes of a job need the same.
     pub static UNPROTECTED_NETWORKS: Text = Text(""), "", level 3;
-    /// How often to try again, within btl_tcp_connect_timeout_s, where a connection is refused or closed before it is made.
-    pub static CONNECT_RETRIES: Size = Int(5), "", level 4;
+    /// How often to try again, within btl_tcp_connect_timeout_s, where a connection is refused or closed before it is made. -1: the
+    /// last path to a process of the job as often as fits, every other one 5 times.
+    pub static CONNECT_RETRIES: Int = Int(-1), "", level 4;
     /// The system's buffer for what is sent on a connection; 0 means that the system decides.
     pub static SNDBUF: Size = Int(0), "bytes", level 5;
     /// The system's buffer for what arrives on a connection; 0 means that the system decides.
@@ -51,8 +60,13 @@ opal_core::params! {
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     pub connect_timeout_ns: u64,
-    pub connect_retries: u32,
+    /// `None`: as the number of paths says.
+    pub connect_retries: Option<u32>,
     pub silence_timeout_ns: u64,
+    pub failover: bool,
+    /// 0: only the silence timeout counts.
+    pub path_timeout_ns: u64,
+    pub unacknowledged_bytes: usize,
     /// `None`: as the peer's distance says.
     pub protect: Option<Protect>,
     pub send_buffer: usize,
@@ -72,8 +86,11 @@ impl Limits {
         let fragment_bytes = FRAGMENT_SIZE.size().clamp(SMALLEST_FRAGMENT, wire::PAYLOAD_MAX);
         Limits {
             connect_timeout_ns: CONNECT_TIMEOUT_S.int().clamp(1, 1 << 20) as u64 * 1_000_000_000,
-            connect_retries: CONNECT_RETRIES.int().clamp(0, 1 << 20) as u32,
+            connect_retries: u32::try_from(CONNECT_RETRIES.int()).ok(),
             silence_timeout_ns: SILENCE_TIMEOUT_S.int().clamp(0, 1 << 20) as u64 * 1_000_000_000,
+            failover: FAILOVER.flag(),
+            path_timeout_ns: PATH_TIMEOUT_S.int().clamp(0, 1 << 20) as u64 * 1_000_000_000,
+            unacknowledged_bytes: UNACKNOWLEDGED_BYTES.size().max(UNACKNOWLEDGED_LEAST),
             protect: [Protect::None, Protect::Auth, Protect::Encrypt]
                 .into_iter()
                 .find(|protect| protect.name() == PROTECT.text()),
@@ -86,6 +103,16 @@ impl Limits {
             gather_bytes: GATHER_BYTES.size(),
             gather_messages: GATHER_MESSAGES.size(),
             descriptors: getrlimit(Resource::Nofile).current.map_or(usize::MAX, |most| most as usize),
+        }
+    }
+}
+
+impl Limits {
+    /// How long the host of a peer may be silent until the connection is looked at: 0 for ever.
+    pub fn host_timeout_ns(&self) -> u64 {
+        match (self.path_timeout_ns, self.silence_timeout_ns) {
+            (0, timeout_ns) | (timeout_ns, 0) => timeout_ns,
+            (path_ns, silence_ns) => path_ns.min(silence_ns),
         }
     }
 }
@@ -104,3 +131,5 @@ pub fn ports(text: &str) -> Result<(u16, u16), String> {
 }
 
 const SMALLEST_FRAGMENT: usize = 1024;
+/// While the longest frame waits for room, so much has been sent that the peer acknowledges something (`rx::ACK_BYTES`).
+const UNACKNOWLEDGED_LEAST: usize = 2 * wire::PAYLOAD_MAX;

@@ -7,12 +7,14 @@ use crate::connection::Connection;
 use crate::frames::Frame;
 use crate::rx::{Read, RxEvent};
 use crate::rx_table::RxTable;
+use crate::search;
 use crate::state::State;
 use crate::transport::{Token, Transport};
 use alloc::vec::Vec;
 use core::mem::MaybeUninit;
+use opal_core::framework::btl;
 use opal_core::message;
-use opal_core::sync::{ConditionalLock, Ordering};
+use opal_core::sync::{ConditionalLock, Once, Ordering};
 use rustix::event::Timespec;
 use rustix::event::epoll::{self, Event, EventFlags};
 use rustix::io::Errno;
@@ -22,6 +24,9 @@ pub struct Tcp {
     pub transport: Transport,
     pub poller: ConditionalLock<Poller>,
 }
+
+/// The one transport, if it runs.
+pub static TCP: Once<&'static Tcp> = Once::new();
 
 /// What only polling changes; locked while it does.
 pub struct Poller {
@@ -41,7 +46,7 @@ impl Tcp {
     /// Over a transport that has no connections yet.
     pub fn new(transport: Transport) -> Tcp {
         let poller = Poller {
-            rx: RxTable::new(transport.endpoints()),
+            rx: RxTable::new(),
             buffered: Vec::new(),
             pending: PendingAccepts::new(),
             backoff: PollBackoff::default(),
@@ -54,7 +59,13 @@ impl Tcp {
 
     /// Polls all sockets; returns how many things moved.
     pub fn poll(&self) -> usize {
-        self.poller.lock().poll(&self.transport)
+        let (moved, unknown) = {
+            let mut poller = self.poller.lock();
+            (poller.poll(&self.transport), poller.pending.take_unknown())
+        };
+        // Nothing is locked: who adds a peer may ask for its address, and close what other transports serve.
+        unknown.into_iter().for_each(btl::unknown_peer);
+        moved
     }
 
     /// Sleeps until something happens to any socket, at most this long; returns whether it did.
@@ -97,7 +108,7 @@ impl Poller {
         for event in events {
             moved += match Token::decode(event.data.u64()) {
                 Token::Listener(interface, index) => {
-                    self.pending.accept(transport, interface, index);
+                    self.pending.accept(transport, &mut self.rx, interface, index);
                     0
                 }
                 Token::Pending(slot) => self.pending.advance(transport, &mut self.rx, slot),
@@ -105,14 +116,23 @@ impl Poller {
                 Token::Waker => 0,
             };
         }
+        self.pending.retry_unknown(transport, &mut self.rx);
         moved += self.pending.retry_awaiting_peer(transport, &mut self.rx);
         self.pending.check_clock();
-        if self.hosts.is_time(transport.limits.silence_timeout_ns) {
+        if self.hosts.is_time(transport.limits.host_timeout_ns()) {
             moved += self.check_hosts(transport);
         }
-        for connection in connect::check_clock(transport).into_iter().filter_map(|id| transport.connection(id)) {
-            self.cannot_connect(transport, connection, connect::too_late(transport));
+        let due = connect::check_clock(transport, &mut self.rx);
+        for (id, reason) in due.late {
+            let Some(connection) = transport.connection(id) else { continue };
+            self.cannot_connect(transport, connection, reason);
         }
+        for connection in due.searching.into_iter().filter_map(|id| transport.connection(id)) {
+            if let Some(reason) = search::go_on(transport, connection) {
+                self.cannot_connect(transport, connection, reason);
+            }
+        }
+        due.home.into_iter().filter_map(|id| transport.connection(id)).for_each(|it| self.go_home(transport, it));
         if transport.has_failed.swap(false, Ordering::Relaxed) {
             self.report_failed(transport);
             moved += 1;
@@ -134,7 +154,7 @@ impl Poller {
     /// The next frame of one connection, reading from its socket if there is none yet.
     pub fn peek(&mut self, id: u32) -> Option<(&[u8], Frame)> {
         let rx = self.rx.get(id)?;
-        if rx.ended {
+        if rx.has_ended() {
             return None;
         }
         let mut next = rx.next();
@@ -144,7 +164,6 @@ impl Poller {
             match rx.read() {
                 Read::Ended(_) => {
                     // The next poll of all sockets finds it again and reports it.
-                    rx.ended = true;
                     self.poll_now();
                     return None;
                 }
@@ -163,10 +182,13 @@ impl Poller {
     }
 
     /// Takes what [`Poller::peek`] returned.
-    pub fn consume(&mut self, id: u32) {
+    pub fn consume(&mut self, transport: &Transport, id: u32) {
         let Some(rx) = self.rx.get(id) else { return };
         if let RxEvent::Frame(frame) = rx.next() {
             rx.advance(&frame);
+        }
+        if rx.has_acknowledgements() {
+            self.acknowledge(transport, id);
         }
     }
 
@@ -257,18 +279,73 @@ impl Poller {
             match rx.next() {
                 RxEvent::Frame(frame) => rx.deliver(&frame),
                 RxEvent::Placed => {}
+                RxEvent::Incomplete if rx.has_acknowledgements() => {
+                    self.acknowledge(transport, id);
+                    return taken;
+                }
                 RxEvent::Incomplete => return taken,
-                RxEvent::Malformed(why) => break why,
+                RxEvent::Malformed => break MALFORMED,
+                RxEvent::Forged if self.is_forgery_borne(transport, id) => return taken + 1,
+                RxEvent::Forged => break FORGED,
             }
             taken += 1;
         };
-        if let Some(connection) = transport.connection(id) {
-            message!("btl/tcp: {why}; the connection is closed: {}", transport.ends(connection));
-            self.fail_peer(transport, connection.peer);
+        if let Some(connection) = transport.connection(id)
+            && connection.pair.is_some()
+            && self.rx.get(id).is_some_and(|rx| rx.is_leave())
+        {
+            transport.close(connection);
+            self.remove(id);
+            return taken + 1;
         }
+        self.end_malformed(transport, id, why);
         taken + 1
+    }
+
+    /// Tells the peer what has come, and notes what it has.
+    #[cold]
+    fn acknowledge(&mut self, transport: &Transport, id: u32) {
+        let (Some(rx), Some(connection)) = (self.rx.get(id), transport.connection(id)) else { return };
+        let (has, received) = (rx.take_acknowledged(), rx.acknowledgement());
+        let mut tx = connection.tx.lock();
+        let noted = has.map_or(Ok(()), |has| tx.acknowledge(has));
+        if let Some(received) = received.filter(|_| tx.retains()) {
+            tx.send_acknowledgement(received);
+            transport.after_write(connection, &mut tx);
+        }
+        drop(tx);
+        if noted.is_err() {
+            self.end_malformed(transport, id, MALFORMED);
+        }
+    }
+
+    /// What came on a socket is not what the peer sent. Where the peer still has it, it sends it again by another socket; `false`
+    /// if it does not, or if that was so too often.
+    #[cold]
+    fn is_forgery_borne(&mut self, transport: &Transport, id: u32) -> bool {
+        let (Some(rx), Some(connection)) = (self.rx.get(id), transport.connection(id)) else { return false };
+        let tx = connection.tx.lock();
+        if !tx.retains() || rx.count_forgery() > FORGERIES_MAX {
+            return false;
+        }
+        let ends = transport.ends_of(connection, &tx);
+        drop(tx);
+        message!("btl/tcp: {FORGED}; it is sent again: {ends}");
+        self.break_off(transport, connection, Errno::BADMSG);
+        true
+    }
+
+    #[cold]
+    fn end_malformed(&mut self, transport: &Transport, id: u32, why: &str) {
+        let Some(connection) = transport.connection(id) else { return };
+        message!("btl/tcp: {why}; the connection is closed: {}", transport.ends(connection));
+        self.fail_peer(transport, connection.peer);
     }
 }
 
+const MALFORMED: &str = "what arrived does not follow the format";
+const FORGED: &str = "what arrived is not what the peer sent: it was changed, repeated or left out on the way";
+/// Somebody on the way changes more than chance does.
+const FORGERIES_MAX: u32 = 8;
 const EVENTS: usize = 32;
 const READS_PER_TURN: usize = 8;

@@ -98,13 +98,17 @@ impl Sealer {
 impl Opener {
     /// For a connection's receiving side. `protect` is not `None`.
     pub fn new(protect: Protect, key: &Key) -> Opener {
-        Opener { numbered: Numbered::new(protect, key), buffer: vec![0; BUFFER_BYTES], start: 0, end: 0 }
+        Opener { numbered: Numbered::new(protect, key), buffer: vec![0; FIRST_BYTES], start: 0, end: 0 }
     }
 
-    /// Where to receive to; never empty after `open` returned `Ok(None)`.
+    /// Where to receive to; never empty after `open` returned `Ok(None)`. The buffer grows while as much comes as it takes.
     pub fn room(&mut self) -> &mut [u8] {
+        let was_filled = self.end == self.buffer.len();
         self.buffer.copy_within(self.start..self.end, 0);
         (self.start, self.end) = (0, self.end - self.start);
+        if was_filled && self.buffer.len() < BUFFER_BYTES {
+            self.buffer.resize((4 * self.buffer.len()).min(BUFFER_BYTES), 0);
+        }
         &mut self.buffer[self.end..]
     }
 
@@ -163,5 +167,6 @@ impl Numbered {
 
 const LENGTH_BYTES: usize = 4;
 const TAG_BYTES: usize = 16;
+const FIRST_BYTES: usize = 1 << 10;
 /// Room for two records, so that one can arrive while another is there.
 const BUFFER_BYTES: usize = 2 * (LENGTH_BYTES + RECORD_MAX + TAG_BYTES);

@@ -4,7 +4,7 @@
 use crate::frames::{Frame, Frames};
 use crate::record::Opener;
 use crate::socket;
-use crate::wire::HEADER_BYTES;
+use crate::wire::{self, ACK, HEADER_BYTES};
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use opal_core::framework::btl::{self, AmId, PREFIX_BYTES_MAX, Placement, RxPayload};
@@ -14,16 +14,24 @@ use rustix::io::Errno;
 
 /// What arrives on a connection in force.
 pub struct Rx {
-    socket: Arc<OwnedFd>,
+    /// `None` between two sockets.
+    socket: Option<Arc<OwnedFd>>,
     frames: Frames,
     // Where the connection is protected.
     opener: Option<Box<Opener>>,
     is_forged: bool,
     /// The sender.
     pub peer: u32,
-    /// Nothing more will come; the next poll of all sockets reports it.
-    pub ended: bool,
+    // Nothing more will come on this socket. The system gives a reason only once.
+    end: Option<Option<Errno>>,
     arriving: Option<PlacedPayload>,
+    // Bytes of the stream that have come, and how many of them the peer was told of.
+    received: u64,
+    told: u64,
+    // What the peer has of this process, if it said so since.
+    acknowledged: Option<u64>,
+    // Of sockets whose bytes were not what the peer sent.
+    forgeries: u32,
     // How much to read when nothing says how much comes: little while long messages come, which are not to be copied.
     readahead: usize,
 }
@@ -57,19 +65,97 @@ pub enum RxEvent {
     Placed,
     /// Nothing is complete.
     Incomplete,
-    /// They follow no format, or are not what the peer sent: so it is told.
-    Malformed(&'static str),
+    /// They follow no format.
+    Malformed,
+    /// They are not what the peer sent.
+    Forged,
 }
 
 impl Rx {
     /// Nothing came yet.
     pub fn new(socket: Arc<OwnedFd>, peer: u32, opener: Option<Box<Opener>>) -> Rx {
         let (frames, readahead) = (Frames::new(), READAHEAD_BYTES);
-        Rx { socket, frames, opener, is_forged: false, peer, ended: false, arriving: None, readahead }
+        let (received, told, acknowledged, forgeries) = (0, 0, None, 0);
+        let socket = Some(socket);
+        Rx {
+            socket,
+            frames,
+            opener,
+            is_forged: false,
+            peer,
+            end: None,
+            arriving: None,
+            received,
+            told,
+            acknowledged,
+            forgeries,
+            readahead,
+        }
+    }
+
+    /// Nothing comes until [`Rx::carry_on`].
+    pub fn suspend(&mut self) {
+        (self.socket, self.opener, self.is_forged, self.end) = (None, None, false, None);
+    }
+
+    /// The stream goes on where it was, on this socket.
+    pub fn carry_on(&mut self, socket: Arc<OwnedFd>, opener: Option<Box<Opener>>) {
+        (self.socket, self.opener, self.is_forged, self.end) = (Some(socket), opener, false, None);
+        // The peer learned it in the handshake.
+        self.told = self.received;
+    }
+
+    /// Bytes of the stream that have come and that the peer need not send again.
+    pub fn received(&self) -> u64 {
+        self.received
+    }
+
+    /// What the peer is to be told of, if it is time.
+    #[inline]
+    pub fn acknowledgement(&mut self) -> Option<u64> {
+        if self.received - self.told < ACK_BYTES {
+            return None;
+        }
+        self.told = self.received;
+        Some(self.received)
+    }
+
+    /// What the peer said that it has, once.
+    #[inline]
+    pub fn take_acknowledged(&mut self) -> Option<u64> {
+        self.acknowledged.take()
+    }
+
+    /// Whether one of the two is due: an acknowledgement to the peer, or one of the peer to be noted.
+    #[inline]
+    pub fn has_acknowledgements(&self) -> bool {
+        self.acknowledged.is_some() || self.received - self.told >= ACK_BYTES
+    }
+
+    /// One more socket brought what the peer did not send; returns how many so far.
+    pub fn count_forgery(&mut self) -> u32 {
+        self.forgeries += 1;
+        self.forgeries
     }
 
     /// Reads once.
     pub fn read(&mut self) -> Read {
+        if let Some(errno) = self.end {
+            return Read::Ended(errno);
+        }
+        let read = self.read_socket();
+        if let Read::Ended(errno) = read {
+            self.end = Some(errno);
+        }
+        read
+    }
+
+    /// Whether nothing more will come on this socket; the next poll of all sockets reports it.
+    pub fn has_ended(&self) -> bool {
+        self.end.is_some()
+    }
+
+    fn read_socket(&mut self) -> Read {
         if self.arriving.is_none() {
             self.begin();
         }
@@ -81,13 +167,15 @@ impl Rx {
         {
             return read;
         }
+        let Some(socket) = &self.socket else { return Read::Empty };
         let room = self.frames.room(self.readahead);
         let wanted = room.len();
-        match socket::receive(&self.socket, room) {
+        match socket::receive(socket, room) {
             Ok(None) => Read::Empty,
             Ok(Some(0)) => Read::Ended(None),
             Ok(Some(bytes)) => {
                 self.frames.filled(bytes);
+                self.received += bytes as u64;
                 if bytes < wanted {
                     return Read::Empty;
                 }
@@ -104,10 +192,17 @@ impl Rx {
         if self.arriving.is_some() {
             return if self.absorb() { RxEvent::Placed } else { self.incomplete() };
         }
-        match self.frames.peek() {
-            Ok(Some(frame)) => RxEvent::Frame(frame),
-            Ok(None) => self.incomplete(),
-            Err(_) => RxEvent::Malformed("what arrived does not follow the format"),
+        loop {
+            return match self.frames.peek() {
+                Ok(Some(frame)) if frame.kind == ACK => {
+                    self.acknowledged = Some(frame.immediate);
+                    self.frames.advance(&frame);
+                    continue;
+                }
+                Ok(Some(frame)) => RxEvent::Frame(frame),
+                Ok(None) => self.incomplete(),
+                Err(_) => RxEvent::Malformed,
+            };
         }
     }
 
@@ -130,6 +225,12 @@ impl Rx {
         self.frames.advance(frame);
     }
 
+    /// Whether what is next is no message, because the peer says that it leaves.
+    #[cold]
+    pub fn is_leave(&self) -> bool {
+        self.frames.rest().starts_with(&wire::leave())
+    }
+
     /// Whether a long payload is on its way to its place: the message after it cannot be seen yet.
     pub fn is_placing(&self) -> bool {
         self.arriving.is_some()
@@ -137,7 +238,9 @@ impl Rx {
 
     /// Reads once where the connection is protected: what is proved goes to the frames, and from there to its place.
     fn read_records(&mut self) -> Read {
-        let Rx { socket, frames, opener: Some(opener), is_forged, .. } = self else { return Read::Empty };
+        let Rx { socket: Some(socket), frames, opener: Some(opener), is_forged, received, .. } = self else {
+            return Read::Empty;
+        };
         if *is_forged {
             return Read::Empty;
         }
@@ -152,7 +255,10 @@ impl Rx {
         opener.filled(read);
         loop {
             match opener.open() {
-                Ok(Some(body)) => frames.push(opener.body(body)),
+                Ok(Some(body)) => {
+                    *received += body.len() as u64;
+                    frames.push(opener.body(body));
+                }
                 Ok(None) => break,
                 Err(_) => {
                     *is_forged = true;
@@ -165,7 +271,7 @@ impl Rx {
 
     #[inline]
     fn incomplete(&self) -> RxEvent {
-        if self.is_forged { RxEvent::Malformed(FORGED) } else { RxEvent::Incomplete }
+        if self.is_forged { RxEvent::Forged } else { RxEvent::Incomplete }
     }
 
     /// If a long payload has begun and its handler has a place for it, the rest goes there.
@@ -213,7 +319,9 @@ impl Rx {
     /// Reads the rest of the long payload to its place, and the beginning of what follows to the buffer. `None` if the
     /// place is gone.
     fn read_to_its_place(&mut self) -> Option<Read> {
-        let Rx { socket, frames, arriving: Some(payload), peer, .. } = self else { return None };
+        let Rx { socket: Some(socket), frames, arriving: Some(payload), peer, received, .. } = self else {
+            return Some(Read::Empty);
+        };
         // All that was read has been absorbed.
         debug_assert!(frames.rest().is_empty());
         let missing = payload.bytes - payload.done;
@@ -230,6 +338,7 @@ impl Rx {
             Ok(Some(bytes)) => {
                 let placed = bytes.min(missing);
                 payload.done += placed;
+                *received += bytes as u64;
                 frames.filled(bytes - placed);
                 if bytes == wanted { Read::More } else { Read::Empty }
             }
@@ -256,7 +365,9 @@ impl PlacedPayload {
     }
 }
 
-const FORGED: &str = "what arrived is not what the peer sent: it was changed, repeated or left out on the way";
+/// After so many bytes the peer is told that they are here. The longest frame and this fit into what may be sent unacknowledged
+/// (`params::UNACKNOWLEDGED_LEAST`).
+pub const ACK_BYTES: u64 = 256 << 10;
 const READAHEAD_BYTES: usize = 16 << 10;
 const READAHEAD_BYTES_MIN: usize = 4 << 10;
 const READAHEAD_BYTES_MAX: usize = 128 << 10;

@@ -77,12 +77,14 @@ impl Transport {
 
     /// Gives up a connection that was never made, for another one to the same peer. `None` if there is none.
     pub fn fail_over(&self, connection: &Connection) -> Option<&Connection> {
-        let usable = |other: &&Connection| other.id != connection.id && other.tx.lock().state.is_usable();
-        let other = self.to_peer(connection.peer).find(usable)?;
+        let others = || self.to_peer(connection.peer).filter(|other| other.id != connection.id);
+        let in_force = others().find(|other| other.tx.lock().state == State::Connected);
+        let other = in_force.or_else(|| others().find(|other| other.tx.lock().state.is_usable()))?;
         let mut given_up = connection.tx.lock();
         // Locked second: no connection fails over to one that has failed over.
         let mut tx = other.tx.lock();
         let queue = given_up.fail_over(other.id);
+        connection.is_over.store(true, Ordering::Relaxed);
         self.possible.fetch_sub(1, Ordering::Relaxed);
         if tx.take_over(&queue) == FollowUp::Connect {
             connect::begin(self, other, &mut tx);

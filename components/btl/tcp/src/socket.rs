@@ -74,6 +74,13 @@ pub fn accept(listener: &OwnedFd) -> Result<Option<(OwnedFd, IpAddr)>> {
     }
 }
 
+/// Has the system reset the connection when its descriptor is closed, which the other end does not take for the end of this
+/// process.
+pub fn abandon(socket: &OwnedFd) {
+    // What cannot be reset is closed, and the other end finds out by its own attempts.
+    _ = sockopt::set_socket_linger(socket, Some(Duration::ZERO));
+}
+
 /// What there is of bytes: `Ok(None)` for nothing now, `Ok(Some(0))` at the end.
 pub fn receive(socket: &OwnedFd, to: &mut [u8]) -> Result<Option<usize>> {
     loop {
@@ -86,6 +93,12 @@ pub fn receive(socket: &OwnedFd, to: &mut [u8]) -> Result<Option<usize>> {
     }
 }
 
+/// Has the system acknowledge at once what it has received (tcp(7): TCP_QUICKACK).
+pub fn acknowledge_at_once(socket: &OwnedFd) {
+    // One that refuses acknowledges as well, only later.
+    let _ = sockopt::set_tcp_quickack(socket, true);
+}
+
 /// Has the system close a connection whose other end's system was silent for about so long during the handshake: it did not
 /// acknowledge what was sent, or, if nothing was, probes (tcp(7): TCP_USER_TIMEOUT, TCP_KEEPIDLE). A process that does nothing
 /// is not silent, its system acknowledges.
@@ -96,7 +109,7 @@ pub fn detect_silence(socket: &OwnedFd, timeout_ns: u64) -> Result<()> {
 
 /// As [`detect_silence`], for a connection in force; 0 has the system decide. There is no TCP_USER_TIMEOUT, because it ends
 /// connections whose receiver computes while its buffer is full, too. The system's probes tell of a silent host where nothing
-/// is to be sent, and [`crate::raw::is_silent`] where something is.
+/// is to be sent, and [`opal_core::sys::is_silent`] where something is.
 pub fn watch_host(socket: &OwnedFd, timeout_ns: u64) -> Result<()> {
     sockopt::set_tcp_user_timeout(socket, 0)?;
     if timeout_ns == 0 {

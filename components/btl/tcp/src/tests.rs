@@ -1,6 +1,7 @@
 //! White-box tests: bytes, choices, and two transports in one process that talk over the loopback.
 #![allow(unsafe_code)] // SO_ATTACH_FILTER
 
+mod beyond;
 mod bytes;
 mod choices;
 mod connections;
@@ -8,6 +9,7 @@ mod hosts;
 mod paths;
 mod placement;
 mod protection;
+mod resume;
 mod retries;
 mod unauthenticated;
 
@@ -43,7 +45,7 @@ pub fn job(index: u32, size: u32) -> Job {
 }
 
 pub fn limits() -> Limits {
-    Limits { connect_timeout_ns: 5_000_000_000, connect_retries: 1, ..Limits::new() }
+    Limits { connect_timeout_ns: 5_000_000_000, connect_retries: Some(1), ..Limits::new() }
 }
 
 /// A process of its own, on the loopback.

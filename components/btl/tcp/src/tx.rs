@@ -1,17 +1,24 @@
 //! The sending side of one connection: its state, its socket and the queue of what the socket had no room for.
 
+use crate::candidate::Candidates;
+use crate::handshake::Progress;
 use crate::handshake_buffer::HandshakeBuffer;
+use crate::meter::Meter;
 use crate::params::Limits;
+use crate::raw;
 use crate::record::{RECORD_MAX, Sealer};
+use crate::rx::ACK_BYTES;
+use crate::send_queue::SendQueue;
 use crate::session::Session;
 use crate::socket;
-use crate::state::State;
-use crate::wire::HEADER_BYTES;
+use crate::state::{Breaks, Resume, State};
+use crate::wire::{self, HEADER_BYTES, Header, Malformed};
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::RangeInclusive;
-use opal_core::framework::btl::Full;
+use opal_core::framework::btl::{Full, Throughput};
+use opal_core::sys;
 use rustix::fd::OwnedFd;
 
 /// What the caller of a send must see to.
@@ -31,6 +38,10 @@ pub struct Tx {
     pub socket: Option<Arc<OwnedFd>>,
     /// Attempts after the first one.
     pub retries: u32,
+    /// How often the peer's system was reached and the handshake did not end.
+    pub closed: u32,
+    /// No connection to the peer could be made: this one tries what other pairs of addresses there are.
+    pub candidates: Option<Box<Candidates>>,
     /// Until when the system may connect, or the peer whose connection goes first.
     pub deadline_ns: u64,
     /// This process did not look at the attempt for long.
@@ -39,12 +50,33 @@ pub struct Tx {
     pub handshake: HandshakeBuffer,
     /// What the handshake left, for when the peer's verdict comes.
     pub session: Option<Session>,
+    /// What the peer had received when it answered.
+    pub answered: Progress,
+    /// Bytes that had come on the peer's other connections when this one's handshake was late last.
+    pub received_elsewhere: Option<u64>,
+    /// The connection whose two addresses this one takes: itself, until its own path breaks.
+    pub via: Option<u32>,
+    /// Attempts of this process so far: each has a number, so that the peer tells an old one from a new one.
+    pub attempt: u32,
+    /// The number of the peer's last attempt that became a connection.
+    pub accepted: u32,
+    /// It was in force and is to be made again.
+    pub resume: Option<Resume>,
+    /// How it broke since anything moved.
+    pub breaks: Breaks,
+    /// The last attempt was refused.
+    pub was_refused: bool,
+    /// This process proved itself: the peer may have put the connection in force.
+    pub has_proved: bool,
+    /// An attempt to reach the peer by the connection's own path, while it takes another one.
+    pub probe: Option<OwnedFd>,
+    /// How fast it is.
+    pub meter: Meter,
     /// The socket is full.
     pub blocked: bool,
     /// Epoll reports when the socket becomes writable.
     pub watched: bool,
-    queue: Vec<u8>,
-    start: usize,
+    queue: SendQueue,
     // Where the connection is protected: what makes records of the queue, and records for which there was no room.
     sealer: Option<Box<Sealer>>,
     records: Vec<u8>,
@@ -60,14 +92,26 @@ impl Tx {
             state: State::Idle,
             socket: None,
             retries: 0,
+            closed: 0,
+            candidates: None,
             deadline_ns: 0,
             was_away: false,
             handshake: HandshakeBuffer::new(),
             session: None,
+            answered: Progress { received: 0, resumes: false },
+            received_elsewhere: None,
+            via: None,
+            attempt: 0,
+            accepted: 0,
+            resume: None,
+            breaks: Breaks::new(),
+            was_refused: false,
+            has_proved: false,
+            probe: None,
+            meter: Meter::new(),
             blocked: false,
             watched: false,
-            queue: Vec::new(),
-            start: 0,
+            queue: SendQueue::new(),
             sealer: None,
             records: Vec::new(),
             records_start: 0,
@@ -82,15 +126,19 @@ impl Tx {
     #[inline]
     pub fn send(&mut self, limits: &Limits, lead: &[u8], payload: &[u8], awaited: bool) -> Result<FollowUp, Full> {
         let long = payload.len() >= limits.gather_bytes;
-        if self.state == State::Connected && !self.blocked && (long || !self.corked && self.queue.is_empty()) {
+        if self.state == State::Connected && !self.blocked && (long || !self.corked && self.queue.unsent().is_empty()) {
+            self.reserve_unacknowledged(limits, payload.len())?;
+            if payload.len() >= MEASURED_BYTES && !self.meter.is_on() {
+                self.begin_to_measure();
+            }
             return Ok(self.write_now(lead, payload, awaited));
         }
         if long && self.state == State::Connected {
             return Err(Full);
         }
         self.reserve(limits, payload.len())?;
-        self.queue.extend_from_slice(lead);
-        self.queue.extend_from_slice(payload);
+        self.queue.push(lead);
+        self.queue.push(payload);
         Ok(self.after_queueing(limits))
     }
 
@@ -103,22 +151,121 @@ impl Tx {
         append: impl FnOnce(&mut Vec<u8>),
     ) -> Result<FollowUp, Full> {
         self.reserve(limits, bytes)?;
-        self.queue.extend_from_slice(header);
-        let before = self.queue.len();
-        append(&mut self.queue);
-        assert_eq!(self.queue.len(), before + bytes);
+        self.queue.push(header);
+        self.queue.push_with(bytes, append);
         Ok(self.after_queueing(limits))
     }
 
-    /// Whether what was sent has left, or never will.
+    /// Tells the peer how many bytes have come of it. What is said of connections is part of their streams, and has room
+    /// however much waits.
+    pub fn send_acknowledgement(&mut self, received: u64) {
+        self.queue.push(&Header { kind: wire::ACK, pad: 0, bytes: 0, immediate: received }.encode());
+        if !self.blocked {
+            self.write();
+        }
+    }
+
+    /// The peer has so many bytes of this process.
+    pub fn acknowledge(&mut self, received: u64) -> Result<(), Malformed> {
+        self.queue.acknowledge(received)?;
+        if self.meter.is_on() {
+            // The peer acknowledges no less.
+            let is_idle = self.queue.unsent().is_empty() && self.queue.unacknowledged() < ACK_BYTES as usize;
+            self.meter.acknowledged(received, is_idle, sys::monotonic_ns());
+        }
+        Ok(())
+    }
+
+    /// How fast it is, once that was measured.
+    pub fn throughput(&self) -> Option<Throughput> {
+        // Of what is less than an acknowledgement the peer has all, as far as anybody knows.
+        let unacknowledged =
+            if self.meter.is_on() { self.queue.unacknowledged() + self.queue.unsent().len() } else { 0 };
+        self.meter.mbps(sys::monotonic_ns()).map(|mbps| Throughput { mbps, unacknowledged })
+    }
+
+    #[cold]
+    fn begin_to_measure(&mut self) {
+        if self.queue.retains() {
+            let sent = self.queue.acknowledged() + (self.queue.unacknowledged() + self.queue.unsent().len()) as u64;
+            self.meter.begin(sent, sys::monotonic_ns());
+        }
+    }
+
+    /// Has the system acknowledge now what it has received; it would wait 40 ms for something to send with that.
+    pub fn acknowledge_at_once(&self) {
+        if let (Some(socket), State::Connected, true) = (&self.socket, self.state, self.queue.retains()) {
+            socket::acknowledge_at_once(socket);
+        }
+    }
+
+    /// Whether what was sent has left, or never will. What may have to be sent again has left when the peer's system has
+    /// it: if this process ended sooner with something unread, its system would drop the rest.
     pub fn is_drained(&self) -> bool {
-        self.queued_bytes() == 0 || !self.state.is_usable()
+        if !self.state.is_usable() {
+            return true;
+        }
+        let has_left = || match &self.socket {
+            Some(socket) if self.state == State::Connected => raw::is_acknowledged(socket),
+            _ => self.queue.unacknowledged() == 0,
+        };
+        self.queued_bytes() == 0 && (!self.queue.retains() || has_left())
+    }
+
+    /// From now on this socket carries the stream, after what the peer has of it. Returns how many bytes go again.
+    pub fn carry_on(
+        &mut self,
+        socket: Arc<OwnedFd>,
+        sealer: Option<Box<Sealer>>,
+        peer: Progress,
+    ) -> Result<usize, Malformed> {
+        if self.queue.retains() && !peer.resumes {
+            return Err(Malformed);
+        }
+        // What the peer does not keep need not be kept here.
+        self.queue.set_retains(peer.resumes);
+        let again = if peer.resumes { self.queue.resume(peer.received)? } else { 0 };
+        if self.socket.as_ref().is_some_and(|old| Arc::ptr_eq(old, &socket)) {
+            self.socket = None;
+        }
+        self.abandon_socket();
+        (self.state, self.socket, self.sealer) = (State::Connected, Some(socket), sealer);
+        self.meter.forget();
+        (self.resume, self.was_refused, self.probe, self.candidates) = (None, false, None, None);
+        Ok(again)
+    }
+
+    /// Gives the socket up, so that the peer does not take it for the end of this process.
+    pub fn abandon_socket(&mut self) {
+        if let Some(socket) = self.socket.take() {
+            socket::abandon(&socket);
+        }
+        (self.session, self.sealer) = (None, None);
+        (self.records, self.records_start) = (Vec::new(), 0);
+        (self.blocked, self.watched) = (false, false);
+        self.handshake = HandshakeBuffer::new();
+    }
+
+    /// Bytes that wait to be sent or acknowledged.
+    #[cfg(test)]
+    pub fn kept_bytes(&self) -> usize {
+        self.queue.all()
+    }
+
+    /// How many bytes the peer is known to have.
+    pub fn acknowledged(&self) -> u64 {
+        self.queue.acknowledged()
+    }
+
+    /// Whether the stream goes on after its socket breaks.
+    pub fn retains(&self) -> bool {
+        self.queue.retains()
     }
 
     /// Gives up before anything was sent, for the connection `to`: returns the queue, whole messages in their order.
     pub fn fail_over(&mut self, to: u32) -> Vec<u8> {
-        debug_assert!(self.start == 0 && self.state != State::Connected);
-        let queue = core::mem::take(&mut self.queue);
+        debug_assert!(self.state != State::Connected);
+        let queue = self.queue.take();
         self.close();
         self.state = State::FailedOver(to);
         queue
@@ -129,7 +276,7 @@ impl Tx {
         if queue.is_empty() {
             return FollowUp::None;
         }
-        self.queue.extend_from_slice(queue);
+        self.queue.push(queue);
         match self.state {
             State::Idle => return FollowUp::Connect,
             _ if !self.blocked => self.write(),
@@ -146,11 +293,6 @@ impl Tx {
         }
     }
 
-    /// From now on what is sent is protected, if there is a sealer.
-    pub fn protect(&mut self, sealer: Option<Box<Sealer>>) {
-        self.sealer = sealer;
-    }
-
     /// Writes as much of the queue as there is room for.
     pub fn write(&mut self) {
         if self.state != State::Connected {
@@ -160,31 +302,28 @@ impl Tx {
             return self.write_records();
         }
         let Some(socket) = &self.socket else { return };
-        while self.start < self.queue.len() {
-            match socket::send(socket, &self.queue[self.start..]) {
+        while !self.queue.unsent().is_empty() {
+            match socket::send(socket, self.queue.unsent()) {
                 Ok(0) => {
                     self.blocked = true;
                     return;
                 }
-                Ok(bytes) => self.start += bytes,
+                Ok(bytes) => self.queue.sent(bytes),
                 Err(errno) => {
                     self.state = State::Failed(errno);
                     return;
                 }
             }
         }
-        self.clear_queue();
-        if self.queue.capacity() > KEPT_BYTES {
-            self.queue.shrink_to(KEPT_BYTES);
-        }
+        self.all_sent();
     }
 
     /// Nothing leaves any more.
     pub fn close(&mut self) {
         self.state = State::Closed;
         self.socket = None;
-        self.queue = Vec::new();
-        self.start = 0;
+        self.queue.drop_all();
+        (self.resume, self.probe, self.candidates) = (None, None, None);
         (self.sealer, self.session) = (None, None);
         (self.records, self.records_start) = (Vec::new(), 0);
         self.blocked = false;
@@ -195,26 +334,28 @@ impl Tx {
         if self.sealer.is_some() {
             return self.write_protected(lead, payload);
         }
-        let Some(socket) = &self.socket else { return FollowUp::None };
-        let queued = &self.queue[self.start..];
+        let Some(socket) = &self.socket else {
+            self.queue.push(lead);
+            self.queue.push(payload);
+            return FollowUp::None;
+        };
+        let queued = self.queue.unsent();
         let whole = queued.len() + lead.len() + payload.len();
         let cut = if awaited && CUT.contains(&payload.len()) { FIRST_BYTES } else { payload.len() };
         match send_in_two(socket, [queued, lead, payload], cut) {
-            Ok(sent) if sent == whole => self.clear_queue(),
             Ok(sent) => {
-                let mut sent = sent;
-                let queued = queued.len().min(sent);
-                self.start += queued;
-                sent -= queued;
-                for part in [lead, payload] {
-                    let gone = part.len().min(sent);
-                    self.queue.extend_from_slice(&part[gone..]);
-                    sent -= gone;
+                self.queue.sent_with(sent, [lead, payload]);
+                if sent == whole {
+                    self.all_sent();
+                } else {
+                    self.messages += 1;
+                    self.blocked = true;
                 }
-                self.messages += 1;
-                self.blocked = true;
             }
-            Err(errno) => self.state = State::Failed(errno),
+            Err(errno) => {
+                self.queue.sent_with(0, [lead, payload]);
+                self.state = State::Failed(errno);
+            }
         }
         self.cork()
     }
@@ -222,8 +363,8 @@ impl Tx {
     /// As `write_now` on a protected connection.
     #[inline(never)]
     fn write_protected(&mut self, lead: &[u8], payload: &[u8]) -> FollowUp {
-        self.queue.extend_from_slice(lead);
-        self.queue.extend_from_slice(payload);
+        self.queue.push(lead);
+        self.queue.push(payload);
         self.messages += 1;
         self.write_records();
         self.cork()
@@ -248,18 +389,16 @@ impl Tx {
             }
             self.records.clear();
             self.records_start = 0;
-            let body = &self.queue[self.start..];
+            let body = self.queue.unsent();
             let body = &body[..body.len().min(RECORD_MAX)];
             if body.is_empty() {
                 break;
             }
             sealer.seal(body, &mut self.records);
-            self.start += body.len();
+            let bytes = body.len();
+            self.queue.sent(bytes);
         }
-        self.clear_queue();
-        if self.queue.capacity() > KEPT_BYTES {
-            self.queue.shrink_to(KEPT_BYTES);
-        }
+        self.all_sent();
     }
 
     fn after_queueing(&mut self, limits: &Limits) -> FollowUp {
@@ -287,11 +426,16 @@ impl Tx {
         if queued > 0 && queued + HEADER_BYTES + bytes > limits.queue_bytes {
             return Err(Full);
         }
-        if self.start > self.queue.len() / 2 {
-            self.queue.drain(..self.start);
-            self.start = 0;
-        }
+        self.reserve_unacknowledged(limits, bytes)?;
+        self.queue.compact();
         Ok(())
+    }
+
+    /// `Err(Full)` if the peer has to acknowledge something before so many bytes are sent.
+    #[inline]
+    fn reserve_unacknowledged(&self, limits: &Limits, bytes: usize) -> Result<(), Full> {
+        let kept = self.queue.unacknowledged();
+        if kept > 0 && kept + bytes > limits.unacknowledged_bytes { Err(Full) } else { Ok(()) }
     }
 
     #[inline]
@@ -300,12 +444,11 @@ impl Tx {
     }
 
     fn queued_bytes(&self) -> usize {
-        self.queue.len() - self.start + self.records.len() - self.records_start
+        self.queue.unsent().len() + self.records.len() - self.records_start
     }
 
-    fn clear_queue(&mut self) {
-        self.queue.clear();
-        (self.start, self.messages, self.blocked) = (0, 0, false);
+    fn all_sent(&mut self) {
+        (self.messages, self.blocked) = (0, false);
     }
 }
 
@@ -322,8 +465,7 @@ fn send_in_two(socket: &OwnedFd, [queued, lead, payload]: [&[u8]; 3], cut: usize
     Ok(sent + socket::send_all(socket, [rest, &[], &[]])?)
 }
 
+/// What begins a measurement: as much as a peer acknowledges.
+const MEASURED_BYTES: usize = ACK_BYTES as usize;
 const CUT: RangeInclusive<usize> = 63 << 10..=96 << 10;
 const FIRST_BYTES: usize = 32 << 10;
-
-/// A queue that was longer gives its memory back.
-const KEPT_BYTES: usize = 1 << 20;

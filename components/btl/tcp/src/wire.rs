@@ -2,6 +2,10 @@
 //!
 //! Frame: 0 magic u16 · 2 kind u8 · 3 pad u8 · 4 payload length u32 · 8 immediate u64 · 16 pad zeros · 16 + pad payload.
 //!
+//! Kind 8 is no message but an acknowledgement: its immediate says how many bytes of the stream have come. It has no payload,
+//! and is part of the stream that it travels in. A frame of kind 255 without payload says that its sender leaves a process of
+//! another job, and is the last one.
+//!
 //! Frames follow each other in a stream. Where a connection is protected the stream is cut into records: `record`.
 //!
 //! Published per address of an interface: 0 wire id u32 · 4 interface u8 · 5 family u8 (4 or 6) · 6 prefix length u8 ·
@@ -15,7 +19,7 @@ use memoffset::span_of;
 use opal_core::framework::btl::{AM_IDS, PREFIX_BYTES_MAX};
 
 /// What both ends must agree on; the number changes whenever anything in this file, in the handshake or in `record` does.
-pub const FORMAT: &str = "btl/tcp 4: frame 16 magic kind pad length immediate; hello 64 mac, answer 64, proof 32, verdict 1; record 4 length, tag 16";
+pub const FORMAT: &str = "btl/tcp 6: frame 16 magic kind pad length immediate, kind 8 ack, leave 255; hello 80 mac, answer 80, proof 32, verdict 1; record 4 length, tag 16";
 
 /// Hash (FNV-1a) of the format.
 pub const WIRE_ID: u32 = fnv(FORMAT.as_bytes()) as u32;
@@ -31,7 +35,16 @@ pub const LONG_AT: usize = 64;
 const _: () = assert!(PREFIX_BYTES_MAX <= PAD_MAX);
 /// Largest payload of a frame, whatever a peer is configured for.
 pub const PAYLOAD_MAX: usize = 1 << 20;
+/// The kind of an acknowledgement.
+pub const ACK: u8 = AM_IDS as u8;
 const MAGIC: u16 = 0x6f74;
+const LEAVE: u8 = 0xff;
+const _: () = assert!(AM_IDS <= LEAVE as usize);
+
+/// The last frame of a process that leaves one of another job: a header of a kind that no message has.
+pub fn leave() -> [u8; HEADER_BYTES] {
+    Header { kind: LEAVE, pad: 0, bytes: 0, immediate: 0 }.encode()
+}
 
 /// A frame's beginning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,7 +81,7 @@ impl Header {
         let [kind] = bytes_in(bytes, span_of!(HeaderFields, kind));
         let [pad] = bytes_in(bytes, span_of!(HeaderFields, pad)).map(usize::from);
         let is_ours = u16_in(bytes, span_of!(HeaderFields, magic)) == MAGIC;
-        let sound = is_ours && (kind as usize) < AM_IDS && pad <= PAD_MAX && length <= PAYLOAD_MAX;
+        let sound = is_ours && (kind < ACK || kind == ACK && length == 0) && pad <= PAD_MAX && length <= PAYLOAD_MAX;
         let immediate = u64_in(bytes, span_of!(HeaderFields, immediate));
         if sound { Ok(Header { kind, pad, bytes: length, immediate }) } else { Err(Malformed) }
     }

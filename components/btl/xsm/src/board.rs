@@ -97,9 +97,9 @@ impl Board {
 
 /// The owner sleeps on its own board, if nothing else wakes it.
 impl Waker for Board {
-    fn arm(&self, how: WakeMethod) -> u32 {
+    fn arm(&self, how: WakeMethod, awaits_room: bool) -> u32 {
         let ticket = self.futex().load(Ordering::SeqCst);
-        self.sleep_flag().store(how as u32, Ordering::SeqCst);
+        self.sleep_flag().store(how.flag(awaits_room), Ordering::SeqCst);
         ticket
     }
 

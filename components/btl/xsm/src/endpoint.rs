@@ -111,6 +111,7 @@ impl PeerEndpoint {
     #[cold]
     #[inline(never)]
     fn refused(&self, broken: &AtomicBool, why: Refused) -> Result<(), Full> {
+        opal_core::wait::note_full();
         if why == Refused::Broken && !self.give_up() {
             opal_core::message!(
                 "btl/xsm: process {} claims to have received what was never sent; the connection to it is closed",

@@ -6,12 +6,12 @@ use crate::board_file::BoardFile;
 use crate::claim;
 use crate::endpoint::{Cell, PeerEndpoint};
 use crate::own_board::Own;
-use crate::raw::Mapping;
+use crate::raw::{Mapping, free};
 use crate::wire::{self, Address};
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
-use opal_core::framework::btl::{self, AmId, Caps, Endpoint, Full, Peer, ProcessName, RxMessage};
+use opal_core::framework::btl::{self, AmId, Caps, Endpoint, Full, Peer, ProcessName, RemoteCaps, RxMessage};
 use opal_core::framework::memcpy;
 use opal_core::queue::fifo;
 use opal_core::queue::fifo_pair::FifoPair;
@@ -22,15 +22,17 @@ use opal_core::{Error, Result, message, sys, wait};
 struct Live {
     endpoints: Vec<&'static PeerEndpoint>,
     changes: usize,
+    // Not in use any more: a poll may still look at them, the next one frees them.
+    removed: Vec<&'static PeerEndpoint>,
 }
 
-/// The one module. An endpoint's number is its place in the list.
+/// The one module. An endpoint's number is its place in the list, which is used again.
 pub struct Xsm {
     own: Once<core::result::Result<Own, String>>,
-    endpoints: ConditionalLock<Vec<&'static PeerEndpoint>>,
-    // Those in use, which are polled: processes that were left cost nothing.
+    endpoints: ConditionalLock<Vec<Option<&'static PeerEndpoint>>>,
+    // Those in use, which are polled.
     live: ConditionalLock<Live>,
-    // How many they are: none is the usual case.
+    // How many they are, with those to be freed: none is the usual case.
     connected: AtomicUsize,
     // A queue to some peer was found broken; the next poll reports it.
     broken: AtomicBool,
@@ -45,7 +47,7 @@ impl Xsm {
         Xsm {
             own: Once::new(),
             endpoints: ConditionalLock::new(Vec::new()),
-            live: ConditionalLock::new(Live { endpoints: Vec::new(), changes: 0 }),
+            live: ConditionalLock::new(Live { endpoints: Vec::new(), changes: 0, removed: Vec::new() }),
             connected: AtomicUsize::new(0),
             broken: AtomicBool::new(false),
             abandoned: Mutex::new([const { Vec::new() }; 2]),
@@ -82,10 +84,14 @@ impl Xsm {
         let endpoint: &'static PeerEndpoint = Box::leak(Box::new(endpoint));
         let number = {
             let mut endpoints = self.endpoints.lock();
-            endpoints.push(endpoint);
-            endpoints.len() as u32 - 1
+            let free = endpoints.iter().position(Option::is_none).unwrap_or(endpoints.len());
+            match endpoints.get_mut(free) {
+                Some(place) => *place = Some(endpoint),
+                None => endpoints.push(Some(endpoint)),
+            }
+            free as u32
         };
-        self.change_live(|live| live.push(endpoint));
+        self.change_live(|live| live.endpoints.push(endpoint));
         Ok(Some(Endpoint(number)))
     }
 
@@ -111,7 +117,7 @@ impl Xsm {
     }
 
     fn endpoint(&self, endpoint: Endpoint) -> Option<&'static PeerEndpoint> {
-        self.endpoints.lock().get(endpoint.0 as usize).copied()
+        self.endpoints.lock().get(endpoint.0 as usize).copied().flatten()
     }
 
     fn live_at(&self, place: usize) -> (Option<&'static PeerEndpoint>, usize) {
@@ -119,16 +125,31 @@ impl Xsm {
         (live.endpoints.get(place).copied(), live.changes)
     }
 
-    fn change_live(&self, change: impl FnOnce(&mut Vec<&'static PeerEndpoint>)) {
+    fn change_live(&self, change: impl FnOnce(&mut Live)) {
         let mut live = self.live.lock();
-        change(&mut live.endpoints);
+        change(&mut live);
         live.changes += 1;
-        self.connected.store(live.endpoints.len(), Ordering::Relaxed);
+        self.connected.store(live.endpoints.len() + live.removed.len(), Ordering::Relaxed);
     }
 
     /// Polls no endpoint any more that is in use no more.
     fn drop_removed(&self) {
-        self.change_live(|live| live.retain(|endpoint| !endpoint.is_removed()));
+        self.change_live(|live| live.endpoints.retain(|endpoint| !endpoint.is_removed()));
+    }
+
+    fn has_removed(&self) -> bool {
+        !self.live.lock().removed.is_empty()
+    }
+
+    /// Frees what was removed. Only at the beginning of a poll.
+    fn free_removed(&self) {
+        let mut freed = Vec::new();
+        self.change_live(|live| freed = core::mem::take(&mut live.removed));
+        for endpoint in freed {
+            // SAFETY: a box that `connect` leaked, which `remove_peer` took out of both lists, so that it comes here once. There is one
+            // poll at a time, this one, and it looks at no endpoint yet. Sends and looks at the queue end before `remove_peer`.
+            unsafe { free(endpoint) };
+        }
     }
 
     #[cold]
@@ -137,7 +158,7 @@ impl Xsm {
         self.broken.store(false, Ordering::Relaxed);
         let broken: Vec<&PeerEndpoint> = {
             let endpoints = self.endpoints.lock();
-            endpoints.iter().copied().filter(|one| one.fifo_pair().is_closed() && !one.is_removed()).collect()
+            endpoints.iter().flatten().copied().filter(|one| one.fifo_pair().is_closed() && !one.is_removed()).collect()
         };
         for endpoint in broken {
             if endpoint.remove().is_some() {
@@ -168,8 +189,14 @@ impl btl::Module for Xsm {
     }
 
     fn remove_peer(&self, endpoint: Endpoint) {
-        let Some([cell, header]) = self.endpoint(endpoint).and_then(|endpoint| endpoint.remove()) else { return };
-        self.drop_removed();
+        let Some(removed) = self.endpoints.lock().get_mut(endpoint.0 as usize).and_then(Option::take) else { return };
+        let mappings = removed.remove();
+        self.change_live(|live| {
+            live.endpoints.retain(|endpoint| !endpoint.is_removed());
+            live.removed.push(removed);
+        });
+        // One that was broken has given them up before.
+        let Some([cell, header]) = mappings else { return };
         let mut abandoned = self.abandoned.lock();
         for (list, mapping) in abandoned.iter_mut().zip([cell, header]) {
             mapping.abandon();
@@ -252,6 +279,9 @@ impl btl::Module for Xsm {
         if self.connected.load(Ordering::Relaxed) == 0 {
             return 0;
         }
+        if self.has_removed() {
+            self.free_removed();
+        }
         let (mut taken, mut place, mut changes) = (0, 0, None);
         // The list is not locked while handlers run: they may add peers. After a change it is gone through again from the start.
         loop {
@@ -272,6 +302,9 @@ impl btl::Module for Xsm {
                     "btl/xsm: process {peer} wrote a message that does not follow the format; the connection to it is closed"
                 );
                 self.broken.store(true, Ordering::Relaxed);
+            }
+            if drained.made_room {
+                endpoint.wake();
             }
             taken += drained.taken;
         }
@@ -318,7 +351,6 @@ static CAPS: Caps = Caps {
     latency_ns: 150,
     bandwidth_mbps: 80_000,
     exclusivity: 512,
-    put: false,
-    get: false,
+    remote: RemoteCaps::NONE,
     wire_id: wire::WIRE_ID,
 };

@@ -1,10 +1,20 @@
 //! Mappings of a board's file: words and queues at offsets.
 #![allow(unsafe_code)]
 
+use alloc::boxed::Box;
 use opal_core::queue::fifo::{Memory, SLOT_RING_BYTES};
 use opal_core::sync::{AtomicU32, AtomicU64};
 use rustix::fd::BorrowedFd;
 use rustix::mm::{MapFlags, ProtFlags};
+
+/// Frees what a box was leaked to.
+///
+/// # Safety
+/// It was, and nobody uses it any more.
+pub unsafe fn free<T>(leaked: &'static T) {
+    // SAFETY: the caller's promise.
+    drop(unsafe { Box::from_raw(core::ptr::from_ref(leaked).cast_mut()) });
+}
 
 /// A part of a file, mapped. Its addresses stay valid for the life of the process: [`Mapping::abandon`] puts memory of the process's
 /// own in its place.

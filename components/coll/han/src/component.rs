@@ -29,10 +29,14 @@ impl coll::Component for HanColl {
         if comm.is_inter() {
             return Err(Declined("it serves intracommunicators only"));
         }
+        // Of other jobs a process knows whether they share its node, but not which of them share one with each other.
+        if comm.group.members().iter().any(|process| process as usize >= process::count()) {
+            return Err(Declined("it has processes of several jobs"));
+        }
         let pretended = pretended().map_err(|_| Declined("coll_han_pretend_nodes has a mistake"))?;
-        let node = |process: &u32| match pretended.len() {
-            0 => process::get(*process).node,
-            nodes => pretended[*process as usize % nodes],
+        let node = |process| match pretended.len() {
+            0 => process::get(process).node(),
+            nodes => pretended[process as usize % nodes],
         };
         let layout = Layout::new(comm.group.members().iter().map(node));
         match layout.members().len() {

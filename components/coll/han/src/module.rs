@@ -6,6 +6,7 @@ use crate::layout::Layout;
 use crate::select::{Choices, SERVED};
 use crate::two_level::{Here, Levels};
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 use ompi_core::comm::{self, Communicator};
 use ompi_core::data::{Data, Source};
 use ompi_core::error::{Class, Result};
@@ -167,7 +168,10 @@ struct CallLevels<'a> {
 impl Levels for CallLevels<'_> {
     fn node(&self, call: Call<'_>, executor: &mut dyn Executor) -> Result<()> {
         let (node, _) = self.han.layout.place(self.han.rank);
-        self.among(self.comms.map(|comms| &*comms.node), &self.han.layout.members()[node], call, executor)
+        let comm = self.comms.map(|comms| &*comms.node);
+        // One that is there knows them.
+        let ranks = if comm.is_some() { Vec::new() } else { self.han.layout.ranks(node) };
+        self.among(comm, &ranks, call, executor)
     }
 
     fn leaders(&self, call: Call<'_>, executor: &mut dyn Executor) -> Result<()> {

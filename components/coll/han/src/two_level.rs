@@ -222,8 +222,8 @@ impl<'a> Here<'a> {
     /// Each rank's block node by node, and by rank; none if they are the same.
     fn pairs<'d>(&self, by_node: Data<'d>, by_rank: Data<'d>) -> impl Iterator<Item = (Data<'d>, Data<'d>)> {
         let moved = !self.layout.is_in_order();
-        let ranks = self.layout.members().iter().flatten().enumerate().filter(move |_| moved);
-        ranks.map(move |(place, rank)| (block(&by_node, place), block(&by_rank, *rank)))
+        let ranks = self.layout.members().iter().flat_map(|ranks| ranks.iter()).enumerate().filter(move |_| moved);
+        ranks.map(move |(place, rank)| (block(&by_node, place), block(&by_rank, rank as usize)))
     }
 
     /// All blocks of a node.

@@ -48,10 +48,10 @@ impl PortMap {
     /// Of this process in the communicator; all members must find one for its barriers to go by wire. Does not communicate.
     pub fn of(comm: &Communicator) -> Result<PortMap, Declined> {
         let members = comm.group.members();
-        let ports: Vec<u32> = members.iter().map(|member| driver_of(*member)).collect();
-        let (mine, me) = (ports[comm.rank as usize], members[comm.rank as usize]);
+        let ports: Vec<u32> = members.iter().map(driver_of).collect();
+        let (mine, me) = (ports[comm.rank as usize], members.at(comm.rank as usize));
         let drivers: Box<[u32]> =
-            members.iter().zip(&ports).filter(|(member, port)| member == port).map(|(_, port)| *port).collect();
+            members.iter().zip(&ports).filter(|(member, port)| member == *port).map(|(_, port)| *port).collect();
         let absent = Declined("the rank that drives the port which this one shares is not in the communicator");
         let own = drivers.iter().position(|driver| *driver == mine).ok_or(absent)?;
         if drivers.len() < 2 {
@@ -61,15 +61,15 @@ impl PortMap {
             return Err(Declined("the machine serves 60 nodes, and the communicator has more"));
         }
         let here: Vec<usize> =
-            (0..members.len()).filter(|rank| ports[*rank] == mine && members[*rank] != mine).collect();
+            (0..members.len()).filter(|rank| ports[*rank] == mine && members.at(*rank) != mine).collect();
         let stranger = Declined("the ranks that share a port share no memory (btl/sm)");
         let fellow =
-            |rank: usize| Neighbor::of(members[rank]).map(|neighbor| PortPeer { rank, neighbor }).ok_or(stranger);
+            |rank: usize| Neighbor::of(members.at(rank)).map(|neighbor| PortPeer { rank, neighbor }).ok_or(stranger);
         let role = if mine == me {
             PortRole::Drives(here.into_iter().map(fellow).collect::<Result<_, _>>()?)
         } else {
-            let rank = members.iter().position(|member| *member == mine).ok_or(absent)?;
-            let number = here.iter().take_while(|rank| members[**rank] != me).count();
+            let rank = members.position(mine).ok_or(absent)?;
+            let number = here.iter().take_while(|rank| members.at(**rank) != me).count();
             PortRole::Follows { driver: fellow(rank)?, number, of: here.len() }
         };
         Ok(PortMap { drivers, own, role })
@@ -89,8 +89,8 @@ fn driver_of(index: u32) -> u32 {
     match ranks_per_port() {
         Some(ranks) => index - index % ranks,
         None => {
-            let node = process::get(index).node;
-            (0..index).find(|other| process::get(*other).node == node).unwrap_or(index)
+            let node = process::get(index).node();
+            (0..index).find(|other| process::get(*other).node() == node).unwrap_or(index)
         }
     }
 }

@@ -30,7 +30,7 @@ impl coll::Component for SmColl {
             return Err(Declined("the communicator has more processes than coll_sm_max_ranks says"));
         }
         let members = comm.group.members();
-        let peers: Option<Vec<Option<Peer>>> = members.iter().map(|member| Peer::of(*member)).collect();
+        let peers: Option<Vec<Option<Peer>>> = members.iter().map(Peer::of).collect();
         let peers = peers.ok_or(Declined("not all processes share memory with this one"))?;
         Ok((PRIORITY, Arc::new(Sm::new(comm.rank as usize, peers))))
     }

@@ -12,7 +12,7 @@ use opal_core::progress;
 pub fn read(endpoint: &smsc::Endpoint, remote: u64, to: &Data<'_>) -> opal_core::Result<()> {
     in_steps(endpoint, to, |at, done, bytes| {
         // SAFETY: part of a target among the module's arguments or of the executor's scratch; contiguous, says the caller.
-        unsafe { endpoint.module.copy_from(endpoint.peer, remote.wrapping_add(done as u64), at, bytes) }
+        unsafe { endpoint.copy_from(remote.wrapping_add(done as u64), at, bytes) }
     })
 }
 
@@ -20,7 +20,7 @@ pub fn read(endpoint: &smsc::Endpoint, remote: u64, to: &Data<'_>) -> opal_core:
 pub fn write(endpoint: &smsc::Endpoint, remote: u64, from: &Data<'_>) -> opal_core::Result<()> {
     in_steps(endpoint, from, |at, done, bytes| {
         // SAFETY: as above, of a source or of scratch that was written before.
-        unsafe { endpoint.module.copy_to(endpoint.peer, remote.wrapping_add(done as u64), at, bytes) }
+        unsafe { endpoint.copy_to(remote.wrapping_add(done as u64), at, bytes) }
     })
 }
 
@@ -29,7 +29,7 @@ fn in_steps(
     run: &Data<'_>,
     mut copy: impl FnMut(*mut u8, usize, usize) -> opal_core::Result<()>,
 ) -> opal_core::Result<()> {
-    let (all, most) = (run.bytes(), endpoint.module.caps().max_bytes);
+    let (all, most) = (run.bytes(), endpoint.max_bytes());
     for done in (0..all).step_by(most) {
         if done > 0 {
             progress::pass();

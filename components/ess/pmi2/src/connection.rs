@@ -2,7 +2,7 @@
 
 use crate::raw;
 use crate::traces::{ADVICE, Traces};
-use crate::wire::{LINE_MAX, take_packet};
+use crate::wire::{LINE_MAX, NoLength, take_packet};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -49,7 +49,7 @@ impl Connection {
     pub fn packet(&mut self, deadline_ns: u64) -> Result<Vec<u8>, String> {
         loop {
             let packet = take_packet(&mut self.read)
-                .map_err(|()| String::from("it sent something else than a packet of PMI-2"))?;
+                .map_err(|NoLength| String::from("it sent something else than a packet of PMI-2"))?;
             match packet {
                 Some(packet) => return Ok(packet),
                 None => self.socket.read(&mut self.read, deadline_ns)?,

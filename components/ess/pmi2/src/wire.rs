@@ -91,14 +91,17 @@ pub fn request(command: &str, pairs: &[(&str, &str)]) -> String {
     format!("{:<LENGTH$}{words}", words.len())
 }
 
-/// Takes the first packet, without its length, out of what was read: `Ok(None)` if not all of it is here, `Err` if that is no
-/// length.
-pub fn take_packet(read: &mut Vec<u8>) -> Result<Option<Vec<u8>>, ()> {
+/// What stands where a packet begins is no length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoLength;
+
+/// Takes the first packet, without its length, out of what was read: `Ok(None)` if not all of it is here.
+pub fn take_packet(read: &mut Vec<u8>) -> Result<Option<Vec<u8>>, NoLength> {
     let Some(length) = read.get(..LENGTH) else { return Ok(None) };
-    let length = core::str::from_utf8(length).map_err(drop)?.trim_matches(' ');
+    let length = core::str::from_utf8(length).map_err(|_| NoLength)?.trim_matches(' ');
     let length: usize = match length.bytes().all(|byte| byte.is_ascii_digit()) {
-        true => length.parse().map_err(drop)?,
-        false => return Err(()),
+        true => length.parse().map_err(|_| NoLength)?,
+        false => return Err(NoLength),
     };
     if read.len() < LENGTH + length {
         return Ok(None);
@@ -132,7 +135,7 @@ mod tests {
             assert_eq!(Reply::parse(wrong), None);
         }
         for wrong in [&b"      "[..], b"-1    ", b"1 2   ", b"0x10  ", b"\xff\xff    ", b"+1    "] {
-            assert_eq!(take_packet(&mut wrong.to_vec()), Err(()), "{wrong:?}");
+            assert_eq!(take_packet(&mut wrong.to_vec()), Err(NoLength), "{wrong:?}");
         }
         // MPICH writes lengths to the right.
         assert_eq!(take_packet(&mut b"     2;;".to_vec()), Ok(Some(b";;".to_vec())));

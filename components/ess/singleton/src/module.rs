@@ -6,7 +6,7 @@ use crate::params::LAUNCHER;
 use alloc::string::String;
 use alloc::vec::Vec;
 use opal_core::framework::shmem::Inherited;
-use opal_core::sync::Mutex;
+use opal_core::sync::{Mutex, Once};
 use opal_core::{Error, Result, message};
 #[cfg(not(ompi_bare))]
 use orte_core::companion::Companion;
@@ -15,6 +15,7 @@ use orte_core::framework::ess::{Identity, Module, State};
 /// Rank 0 of 1.
 pub struct Singleton {
     published: Mutex<Option<Vec<u8>>>,
+    job: Once<u64>,
     #[cfg(not(ompi_bare))]
     companion: Companion,
 }
@@ -24,16 +25,30 @@ impl Singleton {
     pub const fn new() -> Singleton {
         Singleton {
             published: Mutex::new(None),
+            job: Once::new(),
             #[cfg(not(ompi_bare))]
             companion: Companion::new(),
         }
     }
 }
 
+impl Singleton {
+    /// Tells this job from others that run now, here and on other hosts, where process ids may be the same.
+    fn job(&self) -> u64 {
+        *self.job.call_once(|| {
+            #[cfg(not(ompi_bare))]
+            let random = u32::from_ne_bytes(opal_core::sys::random().unwrap_or_default());
+            // Machines without an operating system meet nobody.
+            #[cfg(ompi_bare)]
+            let random = 0_u32;
+            u64::from(random) << 32 | u64::from(opal_core::sys::pid())
+        })
+    }
+}
+
 impl Module for Singleton {
     fn identity(&self) -> Identity {
-        // Its process id is what tells this job from others that run now.
-        Identity { job: u64::from(opal_core::sys::pid()), rank: 0, size: 1, local_rank: 0, local_size: 1 }
+        Identity { job: self.job(), rank: 0, size: 1, local_rank: 0, local_size: 1 }
     }
 
     fn node_of(&self, _rank: u32) -> u32 {

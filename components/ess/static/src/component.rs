@@ -1,6 +1,5 @@
 //! Parameters and registration.
 
-use crate::boot_line;
 use crate::raw::Mapping;
 use crate::segment;
 use alloc::boxed::Box;
@@ -8,6 +7,7 @@ use alloc::format;
 use opal_core::mca::{self, Declined};
 use opal_core::sync::Once;
 use opal_core::sys;
+use orte_core::boot_line;
 use orte_core::framework::ess;
 use orte_core::segment::member::{Member, Patience};
 

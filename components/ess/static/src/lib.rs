@@ -6,7 +6,6 @@
 
 extern crate alloc;
 
-mod boot_line;
 mod component;
 mod raw;
 mod segment;

@@ -33,7 +33,7 @@ impl osc::Component for AmOsc {
         if matches!(plan.flavor, Flavor::Allocate | Flavor::Shared) {
             let members = plan.comm.group.members().iter().zip(parts);
             let here =
-                members.filter(|(member, _)| process::get(**member).same_node).map(|(_, part)| part.bytes as u128);
+                members.filter(|(member, _)| process::get(*member).same_node).map(|(_, part)| part.bytes as u128);
             user_memory::check_left(here.sum())?;
         }
         static OPENED: Once<opal_core::Result<()>> = Once::new();

@@ -62,7 +62,7 @@ fn deliver(process: u32, packet: WindowPacket, records: &[u8]) -> bool {
     let service = ALL.lock().get(packet.context as usize).and_then(|place| place.as_ref()?.upgrade());
     let Some(service) = service else { return false };
     let sender = packet.sender as usize;
-    service.comm().group.members().get(sender) == Some(&process) && service.arrived(sender, records)
+    service.comm().group.members().get(sender) == Some(process) && service.arrived(sender, records)
 }
 
 /// Goes on with all active windows; called by one thread at a time.

@@ -21,9 +21,9 @@ pub struct Outbox {
 impl Outbox {
     /// To a rank of a window's communicator.
     pub fn to(comm: &Communicator, rank: usize) -> Outbox {
-        let context = comm.peer_contexts().get(rank).copied().unwrap_or(0);
+        let context = comm.peer_contexts().get(rank).unwrap_or(0);
         let head = WindowPacket { context, sender: comm.rank };
-        Outbox { process: comm.peers().members()[rank], head, room: 0, packet: Vec::new() }
+        Outbox { process: comm.peers().members().at(rank), head, room: 0, packet: Vec::new() }
     }
 
     /// Most bytes of records in one packet.

@@ -3,6 +3,6 @@
 opal_core::params! {
     /// How long an access of another process may wait for this one while it computes outside MPI: a thread of the library's looks
     /// after so many microseconds. 0: no thread; whoever computes serves nobody. With it every call locks as with
-    /// MPI_THREAD_MULTIPLE, and functions of MPI_Op_create may run in that thread.
+    /// MPI_THREAD_MULTIPLE. Functions of MPI_Op_create run in the program's threads only.
     pub static PROGRESS: Size = Int(0), "us", level 4;
 }

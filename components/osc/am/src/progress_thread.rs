@@ -1,11 +1,11 @@
 //! A thread that makes progress while the program computes outside MPI (`osc_am_progress`). It lives as long as there are windows of
-//! osc/am in this process, and sleeps most of the time.
+//! osc/am in this process, and sleeps most of the time. It calls no function of the program.
 
 use crate::params::PROGRESS;
 use ompi_core::init;
 use opal_core::sync::{AtomicBool, AtomicU32, ConditionalLock, Ordering, raise_threads};
 use opal_core::sys::{self, Thread};
-use opal_core::{message, progress};
+use opal_core::{message, progress, wait};
 
 /// How many windows there are, and the thread that serves them.
 static HELPER: ConditionalLock<(usize, Option<Thread>)> = ConditionalLock::new((0, None));
@@ -59,8 +59,16 @@ pub fn window_ends() {
 fn run() {
     while STOP.load(Ordering::SeqCst) == 0 && init::is_active() {
         sys::futex_wait(&STOP, 0, PROGRESS.size() as u64);
-        while STOP.load(Ordering::SeqCst) == 0 && progress::pass() > 0 {}
+        while STOP.load(Ordering::SeqCst) == 0 && pass() > 0 {}
         progress::flush();
     }
     RUNS.store(false, Ordering::SeqCst);
+}
+
+fn pass() -> usize {
+    let (moved, left) = progress::pass_in_background();
+    if left {
+        wait::wake_threads();
+    }
+    moved
 }

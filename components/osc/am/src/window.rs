@@ -126,7 +126,7 @@ impl Window {
     /// Waits for something to be known of a rank.
     pub fn wait_for(&self, rank: usize, mut known: impl FnMut(&mut Peer) -> bool) -> Result<()> {
         opal_core::progress::flush();
-        let process = self.comm.group.members().get(rank).copied();
+        let process = self.comm.group.members().get(rank);
         let subject = || subject::at_window(subject::WINDOW, process.map(|process| (rank, process)), rank);
         wait::until_done(awaiting(|| self.with_peer(rank, &mut known), subject)).map_err(Fault::from)
     }
@@ -150,9 +150,16 @@ impl Window {
         })
     }
 
+    fn requested(&self, wanted: bool) -> Result<Option<Request>> {
+        match wanted {
+            true => request::create(request::Kind::OneSided, &Accesses, u64::from(self.comm.context)).map(Some),
+            false => Ok(None),
+        }
+    }
+
     /// Keeps the place where an answer goes: its number, and a request if one is wanted.
     pub fn expect(&self, rank: usize, placement: Placement, wanted: bool) -> Result<(u32, Option<Request>)> {
-        let request = requested(wanted)?;
+        let request = self.requested(wanted)?;
         let read = Some(Read { rank, placement, request: request.as_ref().map(Request::id) });
         let mut reads = self.reads.lock();
         let number = match reads.free.pop() {
@@ -219,7 +226,7 @@ impl Window {
         if left.is_empty() {
             return Ok(wanted.then(request::done));
         }
-        let request = requested(wanted)?;
+        let request = self.requested(wanted)?;
         self.with_peer(rank, |peer| peer.pending += 1);
         self.pending.lock().0.push(Pending { rank, transfers: left, request: request.as_ref().map(Request::id) });
         Ok(request)
@@ -304,13 +311,6 @@ impl Drop for Window {
     }
 }
 
-fn requested(wanted: bool) -> Result<Option<Request>> {
-    match wanted {
-        true => request::create(request::Kind::OneSided, &Accesses, 0).map(Some),
-        false => Ok(None),
-    }
-}
-
 /// What a synchronisation says of an access that the target could not do.
 #[cold]
 pub fn failed(rank: usize, failure: Failure) -> Fault {
@@ -323,10 +323,14 @@ pub fn failed(rank: usize, failure: Failure) -> Fault {
 /// Accesses that a pass of progress looks at: all of them would make many under way at once cost their square.
 const SWEEP: usize = 64;
 
-/// Requests of accesses have nothing to do but to wait.
+/// Requests of accesses have nothing to do but to wait. Token: the number of the window's communicator.
 struct Accesses;
 
-impl Driver for Accesses {}
+impl Driver for Accesses {
+    fn context(&self, token: u64) -> Option<u32> {
+        Some(token as u32)
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -105,16 +105,16 @@ impl<'a> Remote<'a> {
     /// # Safety
     /// `at` is readable or writable for as many bytes as the pieces have together.
     unsafe fn copy_pieces(&self, direction: Direction, pieces: &[Piece], at: *mut u8) -> Result<()> {
-        let Endpoint { module, peer } = self.endpoint;
+        let endpoint = &self.endpoint;
         let copied = match (direction, pieces) {
             // SAFETY: the caller's promise, here and below.
-            (Direction::From, [one]) => unsafe { module.copy_from(peer, one.at, at, one.bytes) },
+            (Direction::From, [one]) => unsafe { endpoint.copy_from(one.at, at, one.bytes) },
             // SAFETY: as above.
-            (Direction::To, [one]) => unsafe { module.copy_to(peer, one.at, at, one.bytes) },
+            (Direction::To, [one]) => unsafe { endpoint.copy_to(one.at, at, one.bytes) },
             // SAFETY: as above.
-            (Direction::From, _) => unsafe { module.gather_from(peer, pieces, at) },
+            (Direction::From, _) => unsafe { endpoint.gather_from(pieces, at) },
             // SAFETY: as above.
-            (Direction::To, _) => unsafe { module.scatter_to(peer, pieces, at) },
+            (Direction::To, _) => unsafe { endpoint.scatter_to(pieces, at) },
         };
         copied.map_err(failed)
     }
@@ -153,7 +153,7 @@ pub fn read_pairs(endpoint: Endpoint, at: u64, count: u64) -> Result<Vec<(usize,
     pairs.try_reserve_exact(count).map_err(|_| no_room(bytes))?;
     pairs.resize(count, [0; 2]);
     // SAFETY: the vector has so many bytes, and any bytes are numbers.
-    let copied = unsafe { endpoint.module.copy_from(endpoint.peer, at, pairs.as_mut_ptr().cast(), bytes) };
+    let copied = unsafe { endpoint.copy_from(at, pairs.as_mut_ptr().cast(), bytes) };
     copied.map_err(failed)?;
     Ok(pairs.iter().map(|[base, bytes]| (*base as usize, *bytes as usize)).collect())
 }

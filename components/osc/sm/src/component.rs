@@ -1,15 +1,13 @@
 //! Registration.
 
-use crate::arena::{self, PAGE};
-use crate::params;
 use crate::raw::{Memory, Parts};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use ompi_core::error::Result as MpiResult;
 use ompi_core::framework::osc::{self, Flavor, Module, Part, Plan};
-use ompi_core::win::node::{self, Layout, NodeModule, Peers, TOLD};
+use ompi_core::win::node::{self, Layout, MappedParts, NodeModule, PAGE, Peers, TOLD};
 use opal_core::mca::{self, Declined};
-use opal_core::sys::{Mapping, Place, PlacedFile};
+use opal_core::shareable::{self, Owned};
 
 /// The component.
 pub struct SmOsc;
@@ -24,7 +22,8 @@ impl osc::Component for SmOsc {
             Flavor::Allocate | Flavor::Shared => {}
             Flavor::Create => {
                 let alone = plan.own.bytes == 0 || plan.comm.size() == 1;
-                if !alone && arena::find(plan.base, plan.own.bytes).is_none() {
+                let is_mapped = || shareable::holds(plan.base, plan.own.bytes) && shareable::place().is_some();
+                if !alone && !is_mapped() {
                     return Err(Declined("others cannot map the program's memory; that of MPI_Alloc_mem they can"));
                 }
             }
@@ -38,58 +37,42 @@ impl osc::Component for SmOsc {
     }
 
     fn create(&self, plan: &Plan, parts: &[Part]) -> MpiResult<Arc<dyn Module>> {
-        let creates = plan.flavor == Flavor::Create;
         let contiguous = plan.flavor == Flavor::Shared && !plan.noncontiguous;
-        let layout = if creates { Layout::of_words(parts.len()) } else { Layout::new(parts, contiguous) };
-        let found = arena::find(plan.base, plan.own.bytes).filter(|_| creates);
-        let mut own = [0; TOLD];
-        if let Some((place, offset)) = found {
-            own[..Place::WORDS].copy_from_slice(&place.words());
-            own[Place::WORDS] = offset;
-        }
-        let (words, told) = node::share(&plan.comm, layout, own)?;
-        let (parts, mappings): (Vec<Memory>, Vec<Option<Mapping>>) = match creates {
-            true => others(plan, parts, &told).map_err(|_| node::no_memory())?.into_iter().unzip(),
-            false => {
-                let part = |(rank, part): (usize, &Part)| (words.part(rank), part.unit);
-                parts.iter().enumerate().map(part).map(|((at, bytes), unit)| (Memory { at, bytes, unit }, None)).unzip()
+        if plan.flavor == Flavor::Create || !contiguous && plan.comm.size() > 1 {
+            let own = match plan.flavor {
+                Flavor::Create => None,
+                // Each process's part is shareable memory of its own, so that messages from and to it are copied once, too.
+                _ => node::own_part(plan.own.bytes, plan.alignment, parts),
+            };
+            let base = match plan.flavor {
+                Flavor::Create => plan.base,
+                _ => own.as_ref().map_or(core::ptr::null_mut(), Owned::at),
+            };
+            let (words, mapped) = node::share_parts(&plan.comm, parts, base)?;
+            if let Some(MappedParts { at, others }) = mapped {
+                let part = |(at, Part { bytes, unit }): (_, &Part)| Memory { at, bytes: *bytes, unit: *unit };
+                let parts = Parts::new(at.into_iter().zip(parts).map(part).collect(), others, own);
+                return Ok(Arc::new(NodeModule::new(plan.comm.clone(), words, parts)?));
             }
+            if plan.flavor == Flavor::Create {
+                return Err(node::no_memory());
+            }
+            // Some process has no shareable memory.
+        }
+        let (words, _) = node::share(&plan.comm, Layout::new(parts, contiguous), [0; TOLD])?;
+        let part = |(rank, part): (usize, &Part)| {
+            let (at, bytes) = words.part(rank);
+            Memory { at, bytes, unit: part.unit }
         };
-        let parts = Parts::new(parts.into(), mappings.into_iter().flatten().collect());
+        let parts = Parts::new(parts.iter().enumerate().map(part).collect(), Vec::new(), None);
         Ok(Arc::new(NodeModule::new(plan.comm.clone(), words, parts)?))
     }
-
-    fn allocate(&self, bytes: usize, alignment: usize) -> Option<*mut u8> {
-        if params::ALLOC_MEM.flag() { arena::allocate(bytes, alignment) } else { None }
-    }
-
-    fn free(&self, at: *mut u8) {
-        arena::free(at);
-    }
-}
-
-/// The memory of each process of a window over the program's, with its mapping if it is another one's. Its owner keeps the descriptor
-/// open until the memory is freed.
-fn others(plan: &Plan, parts: &[Part], told: &[[u64; TOLD]]) -> opal_core::Result<Vec<(Memory, Option<Mapping>)>> {
-    let other = |(rank, (part, told)): (usize, (&Part, &[u64; TOLD]))| {
-        let Part { bytes, unit } = *part;
-        if rank == plan.comm.rank as usize {
-            return Ok((Memory { at: plan.base, bytes, unit }, None));
-        }
-        if bytes == 0 {
-            return Ok((Memory { at: core::ptr::null_mut(), bytes, unit }, None));
-        }
-        let place = Place::of_words([told[0], told[1], told[2]]).ok_or(opal_core::Error::OutOfResource)?;
-        let (mapping, skipped) = PlacedFile::open(&place)?.map_part(told[3], bytes)?;
-        Ok((Memory { at: mapping.place(skipped, bytes), bytes, unit }, Some(mapping)))
-    };
-    parts.iter().zip(told).enumerate().map(other).collect()
 }
 
 opal_core::component! {
     /// One-sided communication by loads and stores.
     pub static COMPONENT: SmOsc = SmOsc;
-    in ompi_core::framework::osc, name "sm", params &[&params::ALLOC_MEM]
+    in ompi_core::framework::osc, name "sm", params &[]
 }
 
 /// Above copies by the system.

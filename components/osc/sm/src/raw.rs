@@ -6,8 +6,8 @@ use alloc::vec::Vec;
 use ompi_core::data::Data;
 use ompi_core::error::Result;
 use ompi_core::framework::osc::{Access, Target};
-use ompi_core::win::node::{Mapped, Reach, Words, perform};
-use opal_core::sys::Mapping;
+use ompi_core::win::node::{self, Reach, Words, perform};
+use opal_core::shareable::{Mapped, Owned};
 
 /// One process's memory in a window, as this process can reach it.
 #[derive(Clone, Copy, Debug)]
@@ -25,16 +25,17 @@ unsafe impl Send for Memory {}
 // SAFETY: as above.
 unsafe impl Sync for Memory {}
 
-/// The memory of a window's processes. It lies in the memory of the window's words, or in mappings that are kept here.
+/// The memory of a window's processes. It lies in the memory of the window's words, or in what is kept here.
 pub struct Parts {
     parts: Box<[Memory]>,
-    _others: Vec<Mapping>,
+    _others: Vec<Mapped>,
+    _own: Option<Owned>,
 }
 
 impl Parts {
     /// By rank, with what holds them.
-    pub fn new(parts: Box<[Memory]>, others: Vec<Mapping>) -> Parts {
-        Parts { parts, _others: others }
+    pub fn new(parts: Box<[Memory]>, others: Vec<Mapped>, own: Option<Owned>) -> Parts {
+        Parts { parts, _others: others, _own: own }
     }
 }
 
@@ -51,7 +52,7 @@ impl Reach for Parts {
         // The caller has checked that it lies in the part.
         let at = at.wrapping_offset((displacement * unit) as isize);
         // SAFETY: in a mapping, which lives as long as the window; the program synchronises accesses to it.
-        let place = unsafe { Mapped::new(Data { at, ..data }) };
+        let place = unsafe { node::Mapped::new(Data { at, ..data }) };
         // SAFETY: the caller's promise.
         unsafe { perform(words, rank, access, &place) }
     }

@@ -1,6 +1,7 @@
 //! Which partitions of a send are ready: a bit for each. Marking takes no lock.
 //!
-//! **Invariant:** in a round each bit is set once. Who sets the last one learns of it.
+//! **Invariant:** in a round each bit is set once. Who sets the last one learns of it. Bits behind the last partition are set, and taken,
+//! from the beginning: a word is full when all of its bits are set.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -13,8 +14,8 @@ use opal_core::sync::{AtomicU64, AtomicUsize, Ordering, threads_possible};
 pub struct Marks {
     words: Box<[AtomicU64]>,
     partitions: usize,
-    // Partitions whose mark was not counted yet.
-    left: AtomicUsize,
+    // Words that were not counted as full yet.
+    unfilled: AtomicUsize,
 }
 
 /// What was sent of a round; belongs to who holds the lock of the send.
@@ -43,10 +44,15 @@ impl Marks {
         let (mut words, mut taken) = (Vec::new(), Vec::new());
         words.try_reserve_exact(count).map_err(|_| no_room(8 * count))?;
         taken.try_reserve_exact(count).map_err(|_| no_room(8 * count))?;
-        words.extend((0..count).map(|_| AtomicU64::new(0)));
+        words.resize_with(count, || AtomicU64::new(0));
         taken.resize(count, 0);
-        let marks = Marks { words: words.into(), partitions, left: AtomicUsize::new(0) };
+        let marks = Marks { words: words.into(), partitions, unfilled: AtomicUsize::new(0) };
         Ok((marks, Taken { words: taken.into(), count: 0 }))
+    }
+
+    /// A bit for each.
+    pub fn words(&self) -> &[AtomicU64] {
+        &self.words
     }
 
     /// How many there are.
@@ -56,17 +62,24 @@ impl Marks {
 
     /// A round starts: nobody marks yet, since who marks does so after the start.
     pub fn clear(&self, taken: &mut Taken) {
-        self.words.iter().for_each(|word| word.store(0, Ordering::Relaxed));
-        taken.words.fill(0);
+        for (index, (word, taken)) in self.words.iter().zip(&mut taken.words).enumerate() {
+            *taken = !bits(self.partitions - index * WIDTH);
+            word.store(*taken, Ordering::Relaxed);
+        }
         taken.count = 0;
-        self.left.store(self.partitions, Ordering::Relaxed);
+        self.unfilled.store(self.words.len(), Ordering::Relaxed);
     }
 
-    /// How many marks are missing.
+    /// Whether all are ready.
     #[inline(always)]
+    pub fn is_full(&self) -> bool {
+        // Acquire pairs with the Release in `fill`: who finds all full sees all bits.
+        self.unfilled.load(Ordering::Acquire) == 0
+    }
+
+    /// How many marks are missing: those that others set at this moment may be among them.
     pub fn left(&self) -> usize {
-        // Acquire pairs with the Release in `count`: who finds all counted sees all bits.
-        self.left.load(Ordering::Acquire)
+        self.words.iter().map(|word| word.load(Ordering::Relaxed).count_zeros() as usize).sum()
     }
 
     /// Sets the bits of a range that exists.
@@ -77,45 +90,27 @@ impl Marks {
         self.mark_several(range)
     }
 
-    /// Sets one bit, where there is one thread. `None` if there is no such partition.
-    #[inline(always)]
-    pub fn mark_alone(&self, partition: usize) -> Option<Marked> {
-        if partition >= self.partitions {
-            return None;
-        }
-        let (word, mask) = (self.words.get(partition / WIDTH)?, 1 << (partition % WIDTH));
-        // Orderings as in `set` and `count`; without threads they cost nothing.
-        let before = word.load(Ordering::Relaxed);
-        if before & mask != 0 {
-            return Some(Marked::Twice);
-        }
-        word.store(before | mask, Ordering::Release);
-        let left = self.left.load(Ordering::Relaxed) - 1;
-        self.left.store(left, Ordering::Release);
-        Some(if left == 0 { Marked::All } else { Marked::Some })
-    }
-
     fn mark_one(&self, partition: usize) -> Marked {
         let mask = 1 << (partition % WIDTH);
-        if self.set(partition / WIDTH, mask) & mask != 0 {
+        let before = self.set(partition / WIDTH, mask);
+        if before & mask != 0 {
             return Marked::Twice;
         }
-        if self.count(1) { Marked::All } else { Marked::Some }
+        self.filled(before | mask)
     }
 
     #[inline(never)]
     fn mark_several(&self, range: Range<usize>) -> Marked {
-        let (mut fresh, mut twice) = (0, false);
+        let (mut all, mut twice) = (false, false);
         let mut at = range.start;
         while at < range.end {
             let end = range.end.min((at / WIDTH + 1) * WIDTH);
             let mask = bits(end - at) << (at % WIDTH);
             let before = self.set(at / WIDTH, mask);
             twice |= before & mask != 0;
-            fresh += (mask & !before).count_ones() as usize;
+            all |= before != u64::MAX && self.filled(before | mask) == Marked::All;
             at = end;
         }
-        let all = fresh > 0 && self.count(fresh);
         match (twice, all) {
             (true, _) => Marked::Twice,
             (false, true) => Marked::All,
@@ -135,17 +130,22 @@ impl Marks {
         before
     }
 
-    /// Whether these were the last ones.
+    /// What it means that this thread left a word so.
     #[inline(always)]
-    fn count(&self, fresh: usize) -> bool {
-        if threads_possible() {
-            // Release pairs with the Acquire in `left`; Acquire with the Release of those who counted before: who is last
-            // sees all bits.
-            return self.left.fetch_sub(fresh, Ordering::AcqRel) == fresh;
+    fn filled(&self, word: u64) -> Marked {
+        if word == u64::MAX && self.fill() { Marked::All } else { Marked::Some }
+    }
+
+    /// Counts a full word; whether it was the last one.
+    fn fill(&self) -> bool {
+        if !threads_possible() {
+            let before = self.unfilled.load(Ordering::Relaxed);
+            self.unfilled.store(before - 1, Ordering::Release);
+            return before == 1;
         }
-        let before = self.left.load(Ordering::Relaxed);
-        self.left.store(before - fresh, Ordering::Release);
-        before == fresh
+        // Release pairs with the Acquire in `is_full`; Acquire with the Release of those who counted before: who is last sees
+        // all bits.
+        self.unfilled.fetch_sub(1, Ordering::AcqRel) == 1
     }
 
     /// Takes what is marked and was not taken yet: calls `each` with every run of neighbours, and with whether it is the last
@@ -215,9 +215,9 @@ mod tests {
         assert_eq!(marks.mark(4..62), Marked::Some);
         assert_eq!(marks.mark(2..3), Marked::All);
         assert_eq!(runs(&marks, &mut taken), [(2..3, false), (4..62, true)]);
-        assert_eq!((marks.left(), taken.count), (0, 200));
+        assert_eq!((marks.left(), marks.is_full(), taken.count), (0, true, 200));
         marks.clear(&mut taken);
-        assert_eq!((marks.left(), taken.count), (200, 0));
+        assert_eq!((marks.left(), marks.is_full(), taken.count), (200, false, 0));
         assert_eq!(marks.mark(0..200), Marked::All);
         assert_eq!(runs(&marks, &mut taken), [(0..200, true)]);
     }
@@ -231,26 +231,13 @@ mod tests {
         assert_eq!(marks.mark(64..66), Marked::Twice);
         assert_eq!(marks.left(), 60);
         assert_eq!(marks.mark(0..60), Marked::All);
-    }
-
-    #[test]
-    fn one_thread_marks_the_same() {
-        let (marks, mut taken) = Marks::new(65).unwrap();
-        marks.clear(&mut taken);
-        assert_eq!(marks.mark_alone(65), None);
-        assert_eq!(marks.mark_alone(usize::MAX), None);
-        for partition in 0..64 {
-            assert_eq!(marks.mark_alone(partition), Some(Marked::Some));
-            assert_eq!(marks.mark_alone(partition), Some(Marked::Twice));
-        }
-        assert_eq!(marks.mark_alone(64), Some(Marked::All));
-        assert_eq!(runs(&marks, &mut taken), [(0..65, true)]);
+        assert_eq!((marks.mark(0..66), marks.left()), (Marked::Twice, 0));
     }
 
     #[test]
     fn nothing_has_no_marks() {
         let (marks, mut taken) = Marks::new(0).unwrap();
         marks.clear(&mut taken);
-        assert_eq!((marks.left(), runs(&marks, &mut taken)), (0, vec![]));
+        assert_eq!((marks.is_full(), marks.left(), runs(&marks, &mut taken)), (true, 0, vec![]));
     }
 }

@@ -43,7 +43,7 @@ impl Sending {
     fn push(&self) {
         let Some(mut out) = self.out.try_lock() else { return };
         let (taken, sent) = &mut *out;
-        let all = self.marks.left() == 0;
+        let all = self.marks.is_full();
         self.marks.take(taken, |run, _| {
             for partition in run {
                 reading_value(&raw const self.data[partition]);

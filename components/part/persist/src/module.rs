@@ -3,19 +3,21 @@
 
 use crate::active::{self, Operation};
 use crate::pairing;
-use crate::raw::{self, Line, Recent, Region};
+use crate::raw::{self, Line, Region};
 use crate::recv::PartitionedRecv;
 use crate::send::PartitionedSend;
 use alloc::sync::Arc;
 use core::ops::Range;
-use ompi_core::comm::{Communicator, Holder};
+use ompi_core::comm::{self, Communicator, Holder};
 use ompi_core::error::{Class, Fault, Result};
 use ompi_core::framework::part::{Module, PartitionedTransfer};
+use ompi_core::framework::pml::subject;
 use ompi_core::handle::HandleTable;
 use ompi_core::request::{self, Driver, Id, Kind, Request};
 use ompi_core::status::PROC_NULL;
 use opal_core::progress;
 use opal_core::sync::threads_possible;
+use opal_core::wait::Subject;
 
 /// The one module.
 pub struct Persist;
@@ -26,23 +28,33 @@ enum Side {
     Recv(Arc<PartitionedRecv>),
 }
 
-static SIDES: HandleTable<Side> = HandleTable::new();
-// The send whose partitions were marked last.
-static RECENT: Recent<PartitionedSend> = Recent::new();
+/// A side, and what people are told of it.
+struct Entry {
+    side: Side,
+    /// The number of the communicator.
+    context: u32,
+    /// Index of the other side's process.
+    process: Option<u32>,
+    /// Its rank.
+    peer: i32,
+    tag: i32,
+}
+
+static SIDES: HandleTable<Entry> = HandleTable::new();
 
 impl Module for Persist {
     unsafe fn psend_init(&self, transfer: PartitionedTransfer) -> Result<Request> {
         let line = line(&transfer)?;
         // SAFETY: the caller's promise.
         let region = unsafe { Region::new(&transfer) };
-        register(Side::Send(PartitionedSend::new(line, region, transfer.partitions, transfer.tag)?))
+        register(Side::Send(PartitionedSend::new(line, region, transfer.partitions, transfer.tag)?), &transfer)
     }
 
     unsafe fn precv_init(&self, transfer: PartitionedTransfer) -> Result<Request> {
         // SAFETY: the caller's promise.
         let region = unsafe { Region::new(&transfer) };
         let receive = PartitionedRecv::new(line(&transfer)?, region, transfer.partitions, transfer.tag)?;
-        let request = register(Side::Recv(receive.clone()))?;
+        let request = register(Side::Recv(receive.clone()), &transfer)?;
         if let Some(line) = line(&transfer)? {
             pairing::add(&receive, line)?;
         }
@@ -52,19 +64,19 @@ impl Module for Persist {
     fn pready(&self, token: u64, partitions: Range<usize>) -> Result<()> {
         if threads_possible() {
             // Another thread may complete and free the request as soon as the last partition is marked.
-            let side = SIDES.get(token as usize);
-            let Some(Side::Send(send)) = side.as_deref() else { return Err(wrong_side("it is a receive")) };
+            let entry = SIDES.get(token as usize);
+            let Some(Side::Send(send)) = entry.as_deref().map(|entry| &entry.side) else {
+                return Err(wrong_side("it is a receive"));
+            };
             return send.mark(partitions);
         }
-        let Some(Side::Send(send)) = SIDES.borrow(token as usize) else { return Err(wrong_side("it is a receive")) };
-        // SAFETY: the table has it until `release`, which forgets the token. Where there are threads nobody asks.
-        unsafe { RECENT.keep(token, &**send) };
+        let Some(Side::Send(send)) = side(token) else { return Err(wrong_side("it is a receive")) };
         send.mark(partitions)
     }
 
     #[inline]
     fn parrived(&self, token: u64, partition: usize, has_ended: bool) -> Result<bool> {
-        let Some(Side::Recv(receive)) = SIDES.borrow(token as usize) else {
+        let Some(Side::Recv(receive)) = side(token) else {
             return Err(wrong_side("it is a send"));
         };
         receive.check(partition)?;
@@ -78,8 +90,8 @@ impl Module for Persist {
 
     fn withdraw(&self, comm: &Communicator) {
         pairing::withdraw(comm);
-        SIDES.search(|side| {
-            if let Side::Recv(receive) = side
+        SIDES.search(|entry| {
+            if let Side::Recv(receive) = &entry.side
                 && receive.line().is_some_and(|line| core::ptr::eq(line.comm.get(), comm))
             {
                 receive.withdraw();
@@ -102,8 +114,17 @@ fn line(transfer: &PartitionedTransfer) -> Result<Option<Line>> {
     Ok(Some(Line { comm: Holder::of(transfer.comm)?, peer: transfer.peer }))
 }
 
-fn register(side: Side) -> Result<Request> {
-    let token = SIDES.insert(Arc::new(side)).ok_or(Class::NoMem)?;
+/// Of a token in force.
+#[inline]
+fn side(token: u64) -> Option<&'static Side> {
+    SIDES.borrow(token as usize).map(|entry| &entry.side)
+}
+
+fn register(side: Side, transfer: &PartitionedTransfer) -> Result<Request> {
+    let (comm, peer, tag) = (comm::borrow(transfer.comm).ok_or(Class::Comm)?, transfer.peer, transfer.tag);
+    let process = usize::try_from(peer).ok().and_then(|peer| comm.peers().members().get(peer));
+    let token =
+        SIDES.insert(Arc::new(Entry { side, context: comm.context, process, peer, tag })).ok_or(Class::NoMem)?;
     request::create(Kind::Partitioned, &Sides, token as u64).inspect_err(|_| drop(SIDES.remove(token)))
 }
 
@@ -116,25 +137,40 @@ fn wrong_side(why: &'static str) -> Fault {
 struct Sides;
 
 impl Driver for Sides {
+    fn context(&self, token: u64) -> Option<u32> {
+        Some(SIDES.borrow(token as usize)?.context)
+    }
+
+    fn subject(&self, token: u64, _id: Id) -> Subject {
+        let Some(entry) = SIDES.borrow(token as usize) else { return Subject::UNKNOWN };
+        let (kind, process) = match &entry.side {
+            Side::Recv(_) => (subject::PARTITIONS, entry.process),
+            Side::Send(send) if send.is_marked() => (subject::TAKEN, entry.process),
+            Side::Send(_) => (subject::MARKS, None),
+        };
+        Subject { kind, ..subject::message(entry.peer, process, entry.tag, entry.context, false) }
+    }
+
     fn start(&self, token: u64, id: Id) -> Result<()> {
-        match SIDES.borrow(token as usize) {
-            Some(Side::Send(send)) => send.start(id),
+        match side(token) {
+            Some(Side::Send(send)) => {
+                send.start(id);
+                if let Some(marks) = send.open_marks().filter(|_| !threads_possible()) {
+                    // SAFETY: the table has the send until `release`, which forgets the request.
+                    unsafe { request::keep_marks(id, marks.words(), marks.partitions()) };
+                }
+            }
             Some(Side::Recv(receive)) => receive.start(id),
             None => return Err(Class::Intern.into()),
         }
         Ok(())
     }
 
-    fn pready(&self, token: u64, partition: usize) -> bool {
-        !threads_possible() && RECENT.find(token).is_some_and(|send| send.mark_one(partition))
-    }
-
     fn release(&self, token: u64) {
-        RECENT.forget(token);
-        if let Some(side) = SIDES.remove(token as usize)
-            && let Side::Recv(receive) = &*side
-        {
-            pairing::forget(receive);
+        match SIDES.remove(token as usize).as_deref().map(|entry| &entry.side) {
+            Some(Side::Send(send)) => send.forget_marks(),
+            Some(Side::Recv(receive)) => pairing::forget(receive),
+            None => {}
         }
     }
 }

@@ -9,10 +9,10 @@ use ompi_core::data::{Data, no_room};
 use ompi_core::datatype::{self, Datatype};
 use ompi_core::error::Result;
 use ompi_core::framework::part::PartitionedTransfer;
-use ompi_core::framework::pml::{self, MatchContext, Mode};
+use ompi_core::framework::pml::{self, BusySend, MatchContext, Mode};
 use ompi_core::request::{self, Request, handles};
 use ompi_core::status::Status;
-use opal_core::sync::{AtomicPtr, AtomicU64, AtomicUsize, ConditionalLock, Ordering};
+use opal_core::sync::{AtomicUsize, ConditionalLock, Ordering};
 
 /// The other side of an operation.
 pub struct Line {
@@ -23,6 +23,11 @@ pub struct Line {
 }
 
 impl Line {
+    /// A round was a message of the user's.
+    pub fn count(&self, has_arrived: bool, tag: i32, bytes: usize) {
+        pml::selected().count_message(self.comm.get(), has_arrived, self.peer, tag, bytes);
+    }
+
     fn context(&self) -> MatchContext<'_> {
         MatchContext { comm: self.comm.get(), collective: true }
     }
@@ -69,6 +74,13 @@ impl Region {
         unsafe { pml::selected().isend(&data, line.peer, tag, mode, line.context()) }
     }
 
+    /// Likewise a piece of a round that is not the last: the program computes what comes next.
+    pub fn send_piece(&self, partitions: Range<usize>, line: &Line, tag: i32) -> Result<BusySend> {
+        let data = self.elements(partitions.start * self.count, partitions.len() * self.count);
+        // SAFETY: readable by the promise made to `new`.
+        unsafe { pml::selected().isend_busy(&data, line.peer, tag, line.context()) }
+    }
+
     /// Starts to receive a whole round, at most; the request ends before the operation does, or is cancelled.
     pub fn receive(&self, line: &Line, tag: i32) -> Result<Request> {
         let data = self.elements(0, self.partitions * self.count);
@@ -77,18 +89,23 @@ impl Region {
     }
 
     /// Starts to receive bytes of the packed data, if they are one run or whole elements; the request ends before the operation
-    /// does.
-    pub fn receive_part(&self, part: Range<usize>, line: &Line, tag: i32) -> Option<Result<Request>> {
+    /// does. `is_last`: of the round. Before that the sender computes what comes next.
+    pub fn receive_part(&self, part: Range<usize>, line: &Line, tag: i32, is_last: bool) -> Option<Result<Request>> {
         let data = self.part(part)?;
-        // SAFETY: writable by the promise made to `new`.
-        Some(unsafe { pml::selected().irecv(&data, line.peer, tag, line.context()) })
+        Some(if is_last {
+            // SAFETY: writable by the promise made to `new`.
+            unsafe { pml::selected().irecv(&data, line.peer, tag, line.context()) }
+        } else {
+            // SAFETY: as above.
+            unsafe { pml::selected().irecv_from_busy(&data, line.peer, tag, line.context()) }
+        })
     }
 
     /// Packs partitions that are marked behind what the vector holds.
     pub fn pack(&self, partitions: Range<usize>, to: &mut Vec<u8>) -> Result<()> {
         let data = self.elements(partitions.start * self.count, partitions.len() * self.count);
         let bytes = data.bytes();
-        to.try_reserve(bytes).map_err(|_| no_room(bytes))?;
+        to.try_reserve_exact(bytes).map_err(|_| no_room(bytes))?;
         let length = to.len();
         let room = to.spare_capacity_mut().as_mut_ptr().cast::<u8>();
         // SAFETY: readable by the promise made to `new`; the vector has room for as many bytes.
@@ -132,43 +149,6 @@ impl Region {
 
     fn elements(&self, first: usize, count: usize) -> Data<'_> {
         Data { at: self.at, count: 0, datatype: &self.datatype }.at_element(first as isize, count)
-    }
-}
-
-/// An object that was found last, so that the next call finds it without a table. For one thread only.
-pub struct Recent<T> {
-    token: AtomicU64,
-    at: AtomicPtr<T>,
-}
-
-impl<T> Recent<T> {
-    /// None yet.
-    pub const fn new() -> Recent<T> {
-        Recent { token: AtomicU64::new(0), at: AtomicPtr::new(core::ptr::null_mut()) }
-    }
-
-    /// That of a token, if it is this one.
-    #[inline(always)]
-    pub fn find(&self, token: u64) -> Option<&T> {
-        // Relaxed: one thread. SAFETY: by the promise made to `keep` it is there until `forget`.
-        let found = unsafe { self.at.load(Ordering::Relaxed).as_ref() };
-        found.filter(|_| self.token.load(Ordering::Relaxed) == token)
-    }
-
-    /// From now on it is this one.
-    ///
-    /// # Safety
-    /// The object stays until the token is forgotten, and nobody uses it after that.
-    pub unsafe fn keep(&self, token: u64, object: &T) {
-        self.token.store(token, Ordering::Relaxed);
-        self.at.store(core::ptr::from_ref(object).cast_mut(), Ordering::Relaxed);
-    }
-
-    /// The object of this token goes.
-    pub fn forget(&self, token: u64) {
-        if self.token.load(Ordering::Relaxed) == token {
-            self.at.store(core::ptr::null_mut(), Ordering::Relaxed);
-        }
     }
 }
 

@@ -251,8 +251,10 @@ impl PartitionedRecv {
             incoming.may_be_whole = true;
         }
         let (offset, bytes) = (head.offset as usize, head.bytes as usize);
+        let coming: usize = incoming.long.iter().map(|long| long.bytes).sum();
+        let is_last = incoming.arrived + coming + bytes >= setup.bytes as usize;
         if behind.is_empty() {
-            match self.begin_long(line, setup, offset, bytes) {
+            match self.begin_long(line, setup, offset..offset + bytes, is_last) {
                 Ok(long) => incoming.long.push(long),
                 Err(fault) => incoming.failed = fault.get(),
             }
@@ -260,9 +262,7 @@ impl PartitionedRecv {
             self.region.unpack(offset, behind);
             self.count(incoming, offset..offset + bytes);
         }
-        // The last piece of a round: the next head belongs to the next one.
-        let coming: usize = incoming.long.iter().map(|long| long.bytes).sum();
-        let is_last = incoming.arrived + coming >= setup.bytes as usize;
+        // Behind the last piece of a round the next head belongs to the next one.
         if !is_last {
             self.post_head(incoming, line, setup, memory);
         }
@@ -281,9 +281,9 @@ impl PartitionedRecv {
         self.in_pieces.store(true, Ordering::Release);
     }
 
-    fn begin_long(&self, line: &Line, setup: Setup, offset: usize, bytes: usize) -> Result<Long> {
-        let tag = wire::data_tag(setup.channel);
-        let body = match self.region.receive_part(offset..offset + bytes, line, tag) {
+    fn begin_long(&self, line: &Line, setup: Setup, part: Range<usize>, is_last: bool) -> Result<Long> {
+        let (tag, offset, bytes) = (wire::data_tag(setup.channel), part.start, part.len());
+        let body = match self.region.receive_part(part, line, tag, is_last) {
             Some(direct) => Body::Direct(direct?),
             None => {
                 let mut memory = Vec::new();
@@ -341,6 +341,9 @@ impl PartitionedRecv {
     }
 
     fn end(&self, incoming: &mut Incoming, status: Status) {
+        if let Some(line) = self.line.as_ref().filter(|_| status.error == 0) {
+            line.count(true, self.tag, status.bytes() as usize);
+        }
         active::set(&self.active, false);
         request::complete(incoming.id, status);
     }

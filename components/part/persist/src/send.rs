@@ -7,8 +7,9 @@ use crate::wire::{self, Head, INLINE, Setup};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::Range;
+use ompi_core::data::no_room;
 use ompi_core::error::{Class, Fault, Result};
-use ompi_core::framework::pml::Mode;
+use ompi_core::framework::pml::{BusySend, Mode};
 use ompi_core::request::{self, Id, Request};
 use ompi_core::status::Status;
 use opal_core::framework::timer;
@@ -20,6 +21,7 @@ pub struct PartitionedSend {
     // None to MPI_PROC_NULL.
     line: Option<Line>,
     region: Region,
+    tag: i32,
     channel: i32,
     marks: Marks,
     // Long rounds: when the last mark came, in ticks.
@@ -47,6 +49,8 @@ struct Outgoing {
     // The head by which the last round proves it, if it was matched already.
     proof: Option<Parcel>,
     requests: Vec<Request>,
+    // Those of which the receiver does all.
+    left_to_receiver: Vec<Request>,
     parcels: Vec<Parcel>,
     failed: i32,
     // For progress: marks that were missing at the last look, and how many looks ago that changed.
@@ -78,15 +82,18 @@ impl PartitionedSend {
             patience: 1,
             proof: None,
             requests: Vec::new(),
+            left_to_receiver: Vec::new(),
             parcels,
             failed: 0,
             seen: 0,
             looks: 0,
         };
         Ok(Arc::new(PartitionedSend {
-            is_long: region.bytes() > LONG,
+            // To nobody the last mark alone does something, and finds nobody else at it.
+            is_long: line.is_some() && region.bytes() > LONG,
             line,
             region,
+            tag,
             channel,
             marks,
             marked_at: AtomicU64::new(0),
@@ -119,19 +126,19 @@ impl PartitionedSend {
         }
     }
 
-    /// MPI_Pready of a partition that exists and is not marked, of a short round, where there is one thread. `false`: it is
-    /// otherwise, and nothing was done.
-    #[inline(always)]
-    pub fn mark_one(&self, partition: usize) -> bool {
-        if self.is_long {
-            return false;
-        }
-        match self.marks.mark_alone(partition) {
-            Some(Marked::Some) => {}
-            Some(Marked::All) => self.push_marked(),
-            Some(Marked::Twice) | None => return false,
-        }
-        true
+    /// Where marks may go without this component: long rounds look at the time of each.
+    pub fn open_marks(&self) -> Option<&Marks> {
+        (!self.is_long).then_some(&self.marks)
+    }
+
+    /// The request is gone.
+    pub fn forget_marks(&self) {
+        request::forget_marks(self.out.lock().id);
+    }
+
+    /// Whether all partitions of the round are marked.
+    pub fn is_marked(&self) -> bool {
+        self.marks.is_full()
     }
 
     /// MPI_Pready.
@@ -143,7 +150,13 @@ impl PartitionedSend {
         let is_slow = self.is_long && self.came_slowly();
         match self.marks.mark(partitions.clone()) {
             Marked::Some if !is_slow => return Ok(()),
-            Marked::Twice => return Err(self.twice(&partitions)),
+            Marked::Twice => {
+                // The others of the range count.
+                if self.marks.is_full() {
+                    self.push_marked();
+                }
+                return Err(self.twice(&partitions));
+            }
             Marked::Some | Marked::All => {}
         }
         self.push_marked();
@@ -155,7 +168,10 @@ impl PartitionedSend {
     fn push_marked(&self) {
         if let Some(mut out) = self.out.try_lock() {
             self.push(&mut out);
-            let is_under_way = !out.requests.is_empty();
+            // The receiver may ask for what was left to it all the same, if it cannot copy it alone.
+            let may_be_asked =
+                !out.left_to_receiver.is_empty() && out.left_to_receiver.len().is_multiple_of(PIECES_PER_LOOK);
+            let is_under_way = !out.requests.is_empty() || may_be_asked;
             drop(out);
             progress::flush();
             if is_under_way {
@@ -175,7 +191,7 @@ impl PartitionedSend {
         if !self.active.load(Ordering::Relaxed) {
             return;
         }
-        let all = self.marks.left() == 0;
+        let all = self.marks.is_full();
         let Some(line) = &self.line else {
             if all {
                 self.end(out);
@@ -209,12 +225,12 @@ impl PartitionedSend {
         let (offset, bytes) = (run.start * size, run.len() * size);
         let proves = is_last && out.pieces > 1 && out.rounds_in_pieces + 1 >= out.patience;
         let head = Head { round: out.round, proves, offset: offset as u64, bytes: bytes as u64 };
-        let mut memory = head.encode().to_vec();
         let is_inline = bytes <= INLINE;
         // A synchronous send is complete when it was matched: the receive for a head was posted after the one before was taken.
         let mode = if proves { Mode::Synchronous } else { Mode::Standard };
-        let packed = if is_inline { self.region.pack(run.clone(), &mut memory) } else { Ok(()) };
-        let sent = packed.and_then(|()| Parcel::send(memory, line, wire::head_tag(self.channel), mode));
+        let sent = self
+            .behind(&head, is_inline.then(|| run.clone()))
+            .and_then(|memory| Parcel::send(memory, line, wire::head_tag(self.channel), mode));
         match sent {
             // The memory is our own, so that the operation need not wait for it.
             Ok(parcel) if proves => out.proof = Some(parcel),
@@ -223,21 +239,42 @@ impl PartitionedSend {
             Err(fault) => out.failed = fault.get(),
         }
         if !is_inline {
-            out.keep(self.region.send(run, line, wire::data_tag(self.channel), Mode::Standard));
+            let tag = wire::data_tag(self.channel);
+            match is_last {
+                true => out.keep(self.region.send(run, line, tag, Mode::Standard)),
+                false => out.keep_busy(self.region.send_piece(run, line, tag)),
+            }
         }
         if is_last {
             out.rounds_in_pieces = if proves { 0 } else { out.rounds_in_pieces + 1 };
             out.patience = if proves { (2 * out.patience).min(PATIENCE) } else { out.patience };
-            out.may_be_whole = false;
         }
+        // Also where this was not seen to be the last: another thread may have marked it meanwhile.
+        out.may_be_whole = false;
+    }
+
+    /// A head, and the partitions that travel with it.
+    fn behind(&self, head: &Head, partitions: Option<Range<usize>>) -> Result<Vec<u8>> {
+        let bytes = Head::BYTES + if partitions.is_some() { head.bytes as usize } else { 0 };
+        let mut memory = Vec::new();
+        memory.try_reserve_exact(bytes).map_err(|_| no_room(bytes))?;
+        memory.extend_from_slice(&head.encode());
+        if let Some(partitions) = partitions {
+            self.region.pack(partitions, &mut memory)?;
+        }
+        Ok(memory)
     }
 
     /// Completes the request if all is sent.
     fn settle(&self, out: &mut Outgoing, all: bool) -> usize {
+        // Until all is marked nobody wants to know what became of those that are the receiver's business.
         if out.requests.is_empty() && out.parcels.is_empty() && !all {
             return 0;
         }
-        let before = out.requests.len() + out.parcels.len();
+        let before = out.left();
+        if all {
+            out.requests.append(&mut out.left_to_receiver);
+        }
         let mut index = 0;
         while index < out.requests.len() {
             if out.requests[index].is_complete() {
@@ -256,8 +293,8 @@ impl PartitionedSend {
                 index += 1;
             }
         }
-        let moved = before - out.requests.len() - out.parcels.len();
-        if all && out.taken.count == self.marks.partitions() && out.requests.is_empty() && out.parcels.is_empty() {
+        let moved = before - out.left();
+        if all && out.taken.count == self.marks.partitions() && out.left() == 0 {
             self.end(out);
             return moved + 1;
         }
@@ -266,8 +303,10 @@ impl PartitionedSend {
 
     fn end(&self, out: &mut Outgoing) {
         let mut status = Status::EMPTY;
-        if let (Some(line), true) = (&self.line, out.failed != 0) {
-            status.fail(out.failed, line.comm.get().context);
+        match &self.line {
+            Some(line) if out.failed != 0 => status.fail(out.failed, line.comm.get().context),
+            Some(line) => line.count(false, self.tag, self.region.bytes()),
+            None => {}
         }
         active::set(&self.active, false);
         request::complete(out.id, status);
@@ -275,14 +314,15 @@ impl PartitionedSend {
 
     /// What progress does: what is marked goes when nothing more was marked for a while.
     fn look(&self, out: &mut Outgoing) -> usize {
-        let left = self.marks.left();
-        let marked = self.marks.partitions() - left.min(self.marks.partitions());
-        if left == 0 && out.taken.count < self.marks.partitions() {
+        let all = self.marks.is_full();
+        if all && out.taken.count < self.marks.partitions() {
             self.push(out);
             return 1;
         }
-        let moved = self.settle(out, left == 0);
-        if left == 0 || marked <= out.taken.count || self.region.bytes() == 0 {
+        let moved = self.settle(out, all);
+        let left = self.marks.left();
+        let marked = self.marks.partitions() - left;
+        if all || marked <= out.taken.count || self.region.bytes() == 0 {
             return moved;
         }
         if out.seen != left {
@@ -352,6 +392,19 @@ impl Outgoing {
         }
     }
 
+    fn keep_busy(&mut self, sent: Result<BusySend>) {
+        match sent {
+            Ok(BusySend::LeftToReceiver(request)) => self.left_to_receiver.push(request),
+            Ok(BusySend::Shared(request)) => self.keep(Ok(request)),
+            Err(fault) => self.keep(Err(fault)),
+        }
+    }
+
+    /// Messages that have not left.
+    fn left(&self) -> usize {
+        self.requests.len() + self.left_to_receiver.len() + self.parcels.len()
+    }
+
     fn note(&mut self, status: Status) {
         if status.error != 0 {
             self.failed = status.error;
@@ -377,5 +430,7 @@ const LONG: usize = 16384;
 const SLOW_NS: u64 = 10_000;
 /// How many passes of progress must find no new mark before what is marked goes alone.
 const LOOKS: u32 = 16;
+/// After how many pieces that are left to the receiver the sender looks whether it asks for them.
+const PIECES_PER_LOOK: usize = 4;
 /// The most rounds in pieces before one of them proves that the next may go whole.
 const PATIENCE: u32 = 1024;

@@ -1,14 +1,27 @@
 //! The handlers of ob1's active messages, one per kind. A payload comes from a peer: nothing in it is believed unchecked.
 
+pub mod checksum;
+
 use crate::context::{Body, Message, PendingRts};
 use crate::state::STATE;
 use crate::wire::{self, Control, Envelope, Rts};
 use alloc::vec::Vec;
 use ompi_core::framework::pml;
 use ompi_core::oob;
-use opal_core::framework::btl::{Fill, Placement, RxPayload};
+use opal_core::framework::btl::{AmHandler, AmId, Fill, Placement, RxPayload};
 use opal_core::mem::Untrusted;
 use opal_core::verbose;
+
+/// By kind.
+pub const ALL: &[(AmId, AmHandler)] = &[
+    (wire::EAGER, eager),
+    (wire::SYNC, synchronous),
+    (wire::RTS, rts),
+    (wire::CONTROL, control),
+    (wire::FRAG, fragment),
+    (wire::RTS_DATA, rts_data),
+    (wire::OOB, oob),
+];
 
 /// A standard send, all of it. [`crate::recv::batch`] takes most of those that come through FIFO pairs.
 pub fn eager(process: u32, immediate: u64, payload: Untrusted<'_>) {

@@ -9,6 +9,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use ompi_core::framework::pml::{PeerTraffic, Traffic};
 use ompi_core::request::{Id, SlotPtr};
+use ompi_core::sequence::Sequence;
 use ompi_core::status::Status;
 use opal_core::mem::Untrusted;
 use opal_core::sort;
@@ -26,6 +27,8 @@ pub struct Receive {
     pub request: Id,
     /// Where that request lies.
     pub slot_ptr: SlotPtr,
+    /// The sender computes, so that a long message is not to wait for it.
+    pub from_busy: bool,
 }
 
 /// An unexpected message.
@@ -160,7 +163,7 @@ impl Context {
     }
 
     /// The communicator is active.
-    pub fn connect(&mut self, peers: &[u32]) {
+    pub fn connect(&mut self, peers: &Sequence) {
         let members = Members::new(peers);
         self.identity_ranks = if let Members::Identity(size) = members { size } else { 0 };
         self.members = Some(members);
@@ -264,11 +267,11 @@ enum Members {
 }
 
 impl Members {
-    fn new(peers: &[u32]) -> Members {
-        if peers.iter().enumerate().all(|(rank, process)| rank as u32 == *process) {
+    fn new(peers: &Sequence) -> Members {
+        if peers.is_identity() {
             return Members::Identity(peers.len() as u32);
         }
-        let mut sorted: Vec<(u32, u32)> = peers.iter().zip(0..).map(|(process, rank)| (*process, rank)).collect();
+        let mut sorted: Vec<(u32, u32)> = peers.iter().zip(0..).collect();
         sort::ascending(&mut sorted);
         Members::Sorted(sorted.into_boxed_slice())
     }

@@ -22,6 +22,11 @@ pub static FRAGMENTED: Counter = Counter::new();
 /// As fragments that are stored around the cache.
 pub static STREAMED: Counter = Counter::new();
 
+/// Messages that arrived damaged, and single copies.
+pub static DAMAGED: Counter = Counter::new();
+/// Messages that were sent again because of that, or because nothing was said of them.
+pub static SENT_AGAIN: Counter = Counter::new();
+
 /// Entries of lists that were compared with a message or a receive: counted only while [`POSTED_WANTED`].
 pub static COMPARED: Counter = Counter::new();
 

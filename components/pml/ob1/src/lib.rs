@@ -4,7 +4,8 @@
 //! operations that take more than one message. `module` is what MPI calls, `am_handlers` what transports call, `progress`
 //! what each pass of progress calls. `send` and `recv` start operations: eager sends, posted receives, receives without a
 //! request, batches from a queue, probes. `matching` pairs messages and receives; `protocol` moves long messages and draws
-//! the state machine; `peers` are the processes and their transports; `wire` is the format. `state` is the data behind one
+//! the state machine; `peers` are the processes and their transports; `checksum`
+//! lies between those and the transports, if it is wanted; `wire` is the format. `state` is the data behind one
 //! lock: a file above it changes it, a file below it describes a part of it.
 //!
 //! Invariant: the state's lock is never held while waiting or while a transport is polled; `recv::requestless` holds it
@@ -16,6 +17,7 @@ extern crate alloc;
 extern crate std;
 
 mod am_handlers;
+mod checksum;
 mod component;
 mod context;
 mod counters;

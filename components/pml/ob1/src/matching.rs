@@ -18,7 +18,7 @@ pub struct Matcher<P, U> {
     // Unexpected messages, and lists of receives with an index; one more where posted receives are counted.
     post_slow_paths: u32,
     unexpected: Slab<Unexpected<U>>,
-    sources: Vec<Source>,
+    sources: Box<[Source]>,
     any_source: List,
     arrivals: List,
     order: u64,
@@ -43,6 +43,7 @@ use self::list::{EMPTY, List, NONE, Posted};
 pub use self::posted_list::{FreeSlot, PostedList};
 use crate::counters::{count_compared, count_posted, uncount_posted};
 use crate::slab::Slab;
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 struct Unexpected<U> {
@@ -55,11 +56,12 @@ struct Unexpected<U> {
     message: U,
 }
 
-#[derive(Clone, Copy)]
 struct Source {
     posted: List,
     unexpected: List,
 }
+
+opal_core::zeroed_fields!(Source { posted: List, unexpected: List });
 
 const ANY: u32 = u32::MAX;
 /// Longest walk through a list without an index. Shorter lists are faster without: an entry costs some 50 ns in an index, and
@@ -69,15 +71,13 @@ const WALKED: usize = 32;
 impl<P: Default, U> Matcher<P, U> {
     /// For `sources` sources, numbered from 0.
     pub fn new(sources: usize) -> Matcher<P, U> {
-        let none = Source { posted: EMPTY, unexpected: EMPTY };
-        let sources = alloc::vec![none; sources];
         Matcher {
             posted: Vec::new(),
             free: NONE,
             arrival_slow_paths: 0,
             post_slow_paths: 0,
             unexpected: Slab::new(),
-            sources,
+            sources: opal_core::mem::zeroed(sources),
             any_source: EMPTY,
             arrivals: EMPTY,
             order: 0,
@@ -92,13 +92,13 @@ impl<P: Default, U> Matcher<P, U> {
     #[inline(always)]
     pub fn cannot_match(&self, source: u32) -> bool {
         let lists = &self.sources[source as usize];
-        lists.posted.first == NONE && self.arrival_slow_paths == 0 && lists.unexpected.first == NONE
+        lists.posted.is_empty() && self.arrival_slow_paths == 0 && lists.unexpected.is_empty()
     }
 
     /// As `cannot_match` for all of these sources, and no message at all is unexpected.
     #[inline(always)]
     pub fn none_can_match(&self, mut sources: impl Iterator<Item = u32>) -> bool {
-        let is_empty = |source: u32| self.sources[source as usize].posted.first == NONE;
+        let is_empty = |source: u32| self.sources[source as usize].posted.is_empty();
         self.post_slow_paths == 0 && self.arrival_slow_paths == 0 && sources.all(is_empty)
     }
 
@@ -117,7 +117,7 @@ impl<P: Default, U> Matcher<P, U> {
 
     fn overlaps(&mut self, list: u32, tag: Tag) -> bool {
         match tag {
-            Tag::ANY => self.list_mut(list).first != NONE,
+            Tag::ANY => !self.list_mut(list).is_empty(),
             Tag(tag) => self.first_posted(list, tag).is_some(),
         }
     }
@@ -146,9 +146,9 @@ impl<P: Default, U> Matcher<P, U> {
         let number = self.free;
         let source = source.unwrap_or(ANY);
         let list = self.list_mut(source);
-        let previous = core::mem::replace(&mut list.last, number);
+        let previous = list.set_last(number);
         if previous == NONE {
-            list.first = number;
+            list.set_first(number);
         }
         self.order += 1;
         let entry = &mut self.posted[number as usize];
@@ -176,7 +176,7 @@ impl<P: Default, U> Matcher<P, U> {
     #[inline(always)]
     pub fn arrive(&mut self, source: u32, tag: i32) -> Option<P> {
         let own = self.first_posted(source, tag);
-        let found = if self.any_source.first == NONE {
+        let found = if self.any_source.is_empty() {
             own?
         } else {
             let any_source = self.first_posted(ANY, tag);
@@ -190,7 +190,7 @@ impl<P: Default, U> Matcher<P, U> {
     pub fn posted_list(&mut self, source: u32) -> Option<PostedList<'_, P>> {
         let own = &mut self.sources.get_mut(source as usize)?.posted;
         let any_source = self.arrival_slow_paths != 0;
-        if any_source && (own.first != NONE || self.posted_index.is_used()) {
+        if any_source && (!own.is_empty() || self.posted_index.is_used()) {
             return None;
         }
         let list = if any_source { &mut self.any_source } else { own };
@@ -226,7 +226,7 @@ impl<P: Default, U> Matcher<P, U> {
 
     /// Takes back the first receive from this very source.
     pub fn cancel_from(&mut self, source: u32) -> Option<P> {
-        let first = self.sources[source as usize].posted.first;
+        let first = self.sources[source as usize].posted.first();
         (first != NONE).then(|| self.unpost(first))
     }
 
@@ -234,7 +234,7 @@ impl<P: Default, U> Matcher<P, U> {
     #[inline(always)]
     fn first_posted(&mut self, list: u32, tag: i32) -> Option<u32> {
         if !self.posted_index.has(list) {
-            let mut number = self.list_mut(list).first;
+            let mut number = self.list_mut(list).first();
             for before in 0..WALKED {
                 // NONE, the end, is no entry.
                 let Some(posted) = self.posted.get(number as usize) else {
@@ -259,7 +259,7 @@ impl<P: Default, U> Matcher<P, U> {
         self.posted_index.add_list(list);
         self.arrival_slow_paths += 1;
         self.post_slow_paths += 1;
-        let mut number = self.list_mut(list).first;
+        let mut number = self.list_mut(list).first();
         while let Some(posted) = self.posted.get(number as usize) {
             self.posted_index.append(list, posted.tag, number);
             number = posted.next;
@@ -291,14 +291,14 @@ impl<P: Default, U> Matcher<P, U> {
         posted.next = free;
         self.free = number;
         let list = self.list_mut(source);
-        if list.first == number {
-            list.first = next;
+        if list.first() == number {
+            list.set_first(next);
             previous = NONE;
         } else {
             self.posted[previous as usize].next = next;
         }
         match next {
-            NONE => self.list_mut(source).last = previous,
+            NONE => _ = self.list_mut(source).set_last(previous),
             next => self.posted[next as usize].previous = previous,
         }
         if source == ANY {
@@ -313,7 +313,7 @@ impl<P: Default, U> Matcher<P, U> {
     #[inline(never)]
     fn unindex_posted(&mut self, list: u32, number: u32) {
         self.posted_index.remove(number);
-        if self.list_mut(list).first == NONE {
+        if self.list_mut(list).is_empty() {
             self.posted_index.remove_list(list);
             self.arrival_slow_paths -= 1;
             self.post_slow_paths -= 1;

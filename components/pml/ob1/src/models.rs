@@ -6,8 +6,8 @@
 
 use crate::am_handlers;
 use crate::module::{Direct, Ob1};
-use crate::peers::endpoint::Endpoint;
-use crate::peers::table::{PeerTable, Route};
+use crate::peers::endpoint::{Connected, Endpoint};
+use crate::peers::table::PeerTable;
 use crate::recv::batch;
 use crate::state::{STATE, State};
 use crate::test_image::{self, Calls, Transport};
@@ -22,6 +22,7 @@ use ompi_core::error::Class;
 use ompi_core::framework::pml::{FastPath, MatchContext, Mode, Module, Taken};
 use ompi_core::group::Group;
 use ompi_core::request::{self, Request};
+use ompi_core::sequence::Sequence;
 use ompi_core::status::{ANY_SOURCE, ANY_TAG, Status};
 use opal_core::datatype::{Layout, Primitive, Run, Scalar};
 use opal_core::framework::btl::{self, AmId, Full};
@@ -66,18 +67,18 @@ fn begin_over(change: impl FnOnce(&mut Endpoint)) -> (&'static Communicator, &'s
     let transport: &'static Transport<Patient> = Box::leak(Box::default());
     let mut endpoint = Endpoint::of_test(transport, Some(fifo_pair));
     change(&mut endpoint);
-    let endpoint: &'static Endpoint = Box::leak(Box::new(endpoint));
-    let route = || Route { endpoint, context_bits: wire::context_bits(CONTEXT, false) };
-    let peers = Box::new(PeerTable::of([route(), route()].into(), Some(0)));
+    let connected: &'static Connected = Box::leak(Box::new(Connected::of(endpoint)));
+    let bits = wire::context_bits(CONTEXT, false);
+    let peers = Box::new(PeerTable::of(2, &[(0, connected, bits), (1, connected, bits)], Some(0)));
     let group = Arc::new(Group::new([0, PEER as u32].into(), 0));
-    let comm = Communicator::new(group, None, CONTEXT, [CONTEXT, CONTEXT].into(), errhandler::RETURN);
+    let comm = Communicator::new(group, None, CONTEXT, Sequence::repeated(CONTEXT, 2), errhandler::RETURN);
     // Words must stay where they are from their first change on.
     let comm: &'static Communicator = Box::leak(Box::new(comm));
     comm.pml.store(Box::into_raw(peers).cast(), Ordering::Release);
     let mut state = STATE.lock();
     state.open(CONTEXT).unwrap();
     state.connect(comm);
-    (comm, endpoint)
+    (comm, connected.endpoint())
 }
 
 /// What every pass of progress does.

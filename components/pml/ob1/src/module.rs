@@ -1,9 +1,10 @@
 //! The PML's calls.
 #![allow(unsafe_code)] // the unsafe methods of the framework's trait
 
+use crate::checksum;
 use crate::peers::endpoint;
 use crate::peers::table::PeerTable;
-use crate::raw::{BorrowedBuffer, Contiguous, UserBuffer, peer_table};
+use crate::raw::{self, BorrowedBuffer, Contiguous, UserBuffer, peer_table};
 use crate::recv;
 use crate::recv::{batch, probe, requestless};
 use crate::state::STATE;
@@ -12,7 +13,7 @@ use alloc::sync::Arc;
 use ompi_core::comm::Communicator;
 use ompi_core::data::Data;
 use ompi_core::error::Result;
-use ompi_core::framework::pml::{EntryPoints, MatchContext, Matched, Mode, Module, PathInfo, Traffic};
+use ompi_core::framework::pml::{BusySend, EntryPoints, MatchContext, Matched, Mode, Module, PathInfo, Traffic};
 use ompi_core::request::{self, Request};
 use ompi_core::status::Status;
 use opal_core::framework::btl;
@@ -55,7 +56,7 @@ unsafe fn recv_slow(
         return got.deliver(status);
     }
     // SAFETY: writable until the request completes, which the wait sees to.
-    let mut handle = recv::start(unsafe { UserBuffer::new(data) }, source, tag, context)?.into_handle();
+    let mut handle = recv::start(unsafe { UserBuffer::new(data) }, source, tag, context, false)?.into_handle();
     request::handles::wait(&mut handle)?.deliver(status)
 }
 
@@ -89,8 +90,24 @@ impl Module for Ob1 {
         }
     }
 
+    fn remove_process(&self, process: u32) {
+        STATE.lock().forget_process(process);
+        if checksum::is_on() {
+            checksum::leave(process);
+        }
+        if let Some(left) = endpoint::take_left(process) {
+            // SAFETY: the table gave it away, once. Its users are peer tables of communicators that have the process, which are gone;
+            // passes of progress, of which none runs; and calls that hold the state's lock, to which nothing of the process is left.
+            unsafe { raw::free_endpoint(left) };
+        }
+    }
+
     fn is_quiesced(&self, comm: &Communicator) -> bool {
         STATE.lock().is_quiesced(comm)
+    }
+
+    fn is_drained(&self) -> bool {
+        checksum::is_drained()
     }
 
     fn reach(&self, process: u32) -> Result<usize> {
@@ -108,10 +125,19 @@ impl Module for Ob1 {
     }
 
     fn count_traffic(&self, comm: &Communicator) -> Option<Arc<Traffic>> {
-        let traffic = peer_table(comm).count(comm.context);
+        let traffic = peer_table(comm).count(comm);
         STATE.lock().context(comm.context)?.count(traffic.clone());
-        btl::replace_drain(batch::counting_fifo_pair);
+        if !checksum::is_on() {
+            btl::replace_drain(batch::counting_fifo_pair);
+        }
         Some(traffic)
+    }
+
+    fn count_message(&self, comm: &Communicator, has_arrived: bool, rank: i32, tag: i32, bytes: usize) {
+        let Some(traffic) = peer_table(comm).traffic() else { return };
+        // As for those that this component receives itself.
+        let _counting = STATE.lock();
+        if has_arrived { traffic.received(rank, tag, bytes) } else { traffic.sent(rank, tag, bytes) }
     }
 
     fn path_info(&self, process: u32) -> Option<PathInfo> {
@@ -178,7 +204,28 @@ impl Module for Ob1 {
             return Ok(request);
         }
         // SAFETY: writable until the request completes by the caller's promise.
-        recv::start(unsafe { UserBuffer::new(data) }, source, tag, context)
+        recv::start(unsafe { UserBuffer::new(data) }, source, tag, context, false)
+    }
+
+    unsafe fn isend_busy(&self, data: &Data<'_>, dest: i32, tag: i32, context: MatchContext<'_>) -> Result<BusySend> {
+        // SAFETY: readable until the request completes by the caller's promise.
+        match unsafe { send::left_to_receiver(data, dest, tag, context) } {
+            Some(started) => Ok(BusySend::LeftToReceiver(started?)),
+            // SAFETY: as above.
+            None => Ok(BusySend::Shared(unsafe { self.isend(data, dest, tag, Mode::Standard, context)? })),
+        }
+    }
+
+    unsafe fn irecv_from_busy(
+        &self,
+        data: &Data<'_>,
+        source: i32,
+        tag: i32,
+        context: MatchContext<'_>,
+    ) -> Result<Request> {
+        progress::flush();
+        // SAFETY: writable until the request completes by the caller's promise.
+        recv::start(unsafe { UserBuffer::new(data) }, source, tag, context, true)
     }
 
     fn fast_path(&self) -> Option<EntryPoints> {

@@ -1,9 +1,11 @@
 //! What ob1 does in each pass of progress: it sends what waits for room, and makes the next single copy.
 
+use crate::checksum;
 use crate::peers::endpoint;
 use crate::peers::progress::count_pass;
-use crate::protocol::smsc;
+use crate::protocol::{failure, smsc};
 use crate::state::{PENDING, STATE, State};
+use opal_core::message;
 use opal_core::sync::Ordering;
 
 /// Tries again what waits.
@@ -17,6 +19,22 @@ pub fn progress() -> usize {
     moved + smsc::copy_next()
 }
 
+/// The same where messages carry checksums, besides [`progress`].
+pub fn repair() -> usize {
+    let (moved, lost) = checksum::pass();
+    lost.into_iter().for_each(lose);
+    moved
+}
+
+#[cold]
+fn lose(process: u32) {
+    message!(
+        "a message to process {process} arrived damaged {} times; its path is broken, and the connection is given up",
+        checksum::ROUNDS_MOST
+    );
+    failure::peer_failed(process);
+}
+
 impl State {
     fn push_all(&mut self) -> usize {
         let (mut moved, mut index) = (0, 0);
@@ -26,7 +44,7 @@ impl State {
                 moved += self.push_packets(endpoint);
                 moved += self.push_fragments(endpoint);
             }
-            let backlog = &mut self.backlogs[process as usize];
+            let backlog = self.backlogs.entry(process as usize);
             if backlog.is_empty() {
                 backlog.is_listed = false;
                 self.pending_peers.swap_remove(index);

@@ -2,8 +2,8 @@
 
 use crate::context::Context;
 use crate::counters::{
-    COMPARED, FRAGMENTED, POSTED, POSTED_WANTED, RTS_SENT, SINGLE_COPIES, STREAMED, UNEXPECTED, UNEXPECTED_MEMORY,
-    WERE_UNEXPECTED,
+    COMPARED, DAMAGED, FRAGMENTED, POSTED, POSTED_WANTED, RTS_SENT, SENT_AGAIN, SINGLE_COPIES, STREAMED, UNEXPECTED,
+    UNEXPECTED_MEMORY, WERE_UNEXPECTED,
 };
 use crate::state::{STATE, State};
 use opal_core::mca::Pvar;
@@ -84,7 +84,7 @@ pub static ALL: &[&Pvar] = &[
         "received_by_single_copy",
         PvarClass::Counter,
         4,
-        "Long messages that this process received in one copy by the system.",
+        "Long messages that this process received in one copy, by the system or between mapped buffers.",
         Reading::Of(|| SINGLE_COPIES.now()),
     ),
     &Pvar::new(
@@ -100,6 +100,21 @@ pub static ALL: &[&Pvar] = &[
         5,
         "Long messages that this process received in fragments and stored around its caches.",
         Reading::Of(|| STREAMED.now()),
+    ),
+    &Pvar::new(
+        "damaged",
+        PvarClass::Counter,
+        3,
+        "Messages and single copies that came to this process with a checksum that did not match. Counted with pml_ob1_checksum 1.",
+        Reading::Of(|| DAMAGED.now()),
+    ),
+    &Pvar::new(
+        "sent_again",
+        PvarClass::Counter,
+        4,
+        "Messages that this process sent again because they, or others before them, had not arrived as they were sent. Counted with \
+         pml_ob1_checksum 1.",
+        Reading::Of(|| SENT_AGAIN.now()),
     ),
 ];
 

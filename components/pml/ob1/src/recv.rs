@@ -6,7 +6,7 @@ pub mod requestless;
 
 use crate::context::{MatchedMessage, Message, Receive};
 use crate::matching::Tag;
-use crate::peers::endpoint;
+use crate::peers::endpoint::{self, Endpoint};
 use crate::raw::{Contiguous, UserBuffer};
 use crate::state::STATE;
 use crate::wire::Envelope;
@@ -24,6 +24,10 @@ pub struct Receives;
 impl Driver for Receives {
     fn subject(&self, token: u64, id: Id) -> Subject {
         subject::of_receive(token, id)
+    }
+
+    fn context(&self, token: u64) -> Option<u32> {
+        Some(Envelope::of(token & 0xffff_ffff).context)
     }
 
     fn cancel(&self, token: u64, id: Id) {
@@ -59,20 +63,21 @@ pub fn start_fast(run: Contiguous, source: i32, tag: i32, context: MatchContext<
     let slot = matcher.free_slot(source)?;
     let token = wire::context_bits(context.comm.context, context.collective) | u64::from(slot.number()) << 32;
     let (request, slot_ptr) = request::create_fast(&RECEIVES, token)?;
-    slot.post(match_tag(tag), Receive { buffer: UserBuffer::of(run), request: request.id(), slot_ptr });
+    let receive = Receive { buffer: UserBuffer::of(run), request: request.id(), slot_ptr, from_busy: false };
+    slot.post(match_tag(tag), receive);
     Some(request)
 }
 
-/// Starts a receive.
+/// Starts a receive; `from_busy` as of [`pml::Module::irecv_from_busy`].
 #[inline(never)]
-pub fn start(buffer: UserBuffer, source: i32, tag: i32, context: MatchContext<'_>) -> Result<Request> {
+pub fn start(buffer: UserBuffer, source: i32, tag: i32, context: MatchContext<'_>, from_busy: bool) -> Result<Request> {
     let request = request::create(Kind::Recv, &RECEIVES, 0)?;
     let id = request.id();
     if source == PROC_NULL {
         request::complete(id, Status::NO_PROC);
         return Ok(request);
     }
-    let receive = Receive { buffer, request: id, slot_ptr: request.slot_ptr() };
+    let receive = Receive { buffer, request: id, slot_ptr: request.slot_ptr(), from_busy };
     let number = context.comm.context;
     let mut state = STATE.lock();
     let matcher = state.context_of(context.comm).matcher(context.collective);
@@ -94,7 +99,12 @@ pub fn start(buffer: UserBuffer, source: i32, tag: i32, context: MatchContext<'_
 
 #[inline(always)]
 fn is_dead(source: i32, context: MatchContext<'_>) -> bool {
-    endpoint::any_dead() && source != ANY_SOURCE && crate::raw::peer_table(context.comm).to(source).endpoint.is_dead()
+    endpoint::any_dead() && source != ANY_SOURCE && is_from_dead(source, context)
+}
+
+#[cold]
+fn is_from_dead(source: i32, context: MatchContext<'_>) -> bool {
+    crate::raw::peer_table(context.comm).existing(source, context.comm).is_some_and(Endpoint::is_dead)
 }
 
 /// A message is unexpected no more.
@@ -121,7 +131,7 @@ pub fn start_matched(mut buffer: UserBuffer, message: Matched) -> Result<Request
             .because("it is not a message that MPI_Mprobe or MPI_Improbe returned"));
     };
     let request = request::create(Kind::Recv, &RECEIVES, 0)?;
-    let receive = Receive { buffer, request: request.id(), slot_ptr: request.slot_ptr() };
+    let receive = Receive { buffer, request: request.id(), slot_ptr: request.slot_ptr(), from_busy: false };
     let envelope = Envelope { context, collective: false, tag: status.tag };
     state.count_received(envelope, status.source as u32, &receive, &taken);
     state.receive(receive, status, context, taken);

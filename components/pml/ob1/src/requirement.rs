@@ -38,8 +38,7 @@ mod tests {
             latency_ns: 0,
             bandwidth_mbps: 0,
             exclusivity: 0,
-            put: false,
-            get: false,
+            remote: opal_core::framework::btl::RemoteCaps::NONE,
             wire_id: 0,
         };
         assert_eq!(lack(&enough), None);

@@ -4,6 +4,7 @@ use crate::peers::backlog::QueuedSend;
 use crate::peers::endpoint::Endpoint;
 use crate::peers::table::Route;
 use crate::protocol::operation::OperationState;
+use crate::protocol::rts_data;
 use crate::raw::{BorrowedBuffer, UserBuffer};
 use crate::state::STATE;
 use crate::{subject, wire};
@@ -60,9 +61,20 @@ pub fn when_there_is_room(data: &BorrowedBuffer<'_, '_>, endpoint: &'static Endp
     }
 }
 
+/// Starts a send by an RTS alone: the sender copies nothing unless the receiver asks for it.
+pub fn start_by_rts(buffer: UserBuffer, route: Route, envelope: u64) -> Result<Request> {
+    let endpoint = route.endpoint;
+    if endpoint.is_dead() {
+        return Err(endpoint.fault());
+    }
+    let request = request::create(Kind::Send, &SENDS, 0)?;
+    STATE.lock().send_rts(endpoint, envelope, request.id(), buffer, 0);
+    Ok(request)
+}
+
 /// Starts a send that has not left yet.
 #[inline(never)]
-pub fn start(buffer: UserBuffer, route: &Route, envelope: u64, mode: Mode) -> Result<Request> {
+pub fn start(buffer: UserBuffer, route: Route, envelope: u64, mode: Mode) -> Result<Request> {
     let endpoint = route.endpoint;
     if endpoint.is_dead() {
         return Err(endpoint.fault());
@@ -71,7 +83,8 @@ pub fn start(buffer: UserBuffer, route: &Route, envelope: u64, mode: Mode) -> Re
     let id = request.id();
     let mut state = STATE.lock();
     if buffer.bytes() > endpoint.eager_bytes {
-        state.send_rts(endpoint, envelope, id, buffer);
+        let along = rts_data::bytes(endpoint, &buffer);
+        state.send_rts(endpoint, envelope, id, buffer, along);
         return Ok(request);
     }
     if endpoint.is_stopped() {

@@ -13,6 +13,7 @@ use alloc::vec::Vec;
 use ompi_core::comm::{Communicator, context};
 use ompi_core::error::{Class, Fault, Result};
 use ompi_core::status::Status;
+use opal_core::sparse::Table;
 use opal_core::sync::{AtomicUsize, ConditionalLock, Ordering};
 
 /// The one state.
@@ -29,7 +30,7 @@ pub struct State {
     /// Eager messages that transports read straight into receives: one per process at most.
     pub placements: Vec<EagerPlacement>,
     /// Per process, what waits for room.
-    pub backlogs: Vec<Backlog>,
+    pub backlogs: Table<Backlog>,
     /// The processes with something in their backlog.
     pub pending_peers: Vec<u32>,
     /// Handles of our own: operations for which this process copies, in order.
@@ -37,15 +38,15 @@ pub struct State {
     /// Handles of receives with an open offer, when this process had read its own part.
     pub deferred_pushes: VecDeque<u64>,
     /// Per process, which protocol its long messages take.
-    selections: Vec<Option<Box<Selection>>>,
+    selections: Table<Box<Selection>>,
     /// Per process, the last RTS with RTS data.
-    last_rts: Vec<LastRts>,
+    last_rts: Table<LastRts>,
     /// RTS data of unexpected messages.
     pub rts_data: RtsDataStore,
     /// Receives of long messages whose end is to be told of.
     pub completions: Vec<PendingCompletion>,
     /// Per process, how much of its eager messages is unexpected.
-    pub unexpected_counts: Vec<UnexpectedCount>,
+    pub unexpected_counts: Table<UnexpectedCount>,
     /// Messages taken by matched probes.
     pub matched: Slab<MatchedMessage>,
     matched_serial: u32,
@@ -82,15 +83,15 @@ impl State {
             contexts: Vec::new(),
             operations: Operations::new(),
             placements: Vec::new(),
-            backlogs: Vec::new(),
+            backlogs: Table::new(),
             pending_peers: Vec::new(),
             copies: VecDeque::new(),
             deferred_pushes: VecDeque::new(),
-            selections: Vec::new(),
-            last_rts: Vec::new(),
+            selections: Table::new(),
+            last_rts: Table::new(),
             rts_data: RtsDataStore::new(),
             completions: Vec::new(),
-            unexpected_counts: Vec::new(),
+            unexpected_counts: Table::new(),
             matched: Slab::new(),
             matched_serial: 0,
         }
@@ -146,11 +147,7 @@ impl State {
 
     /// Which protocol the long messages of a process take.
     pub fn selection(&mut self, process: u32) -> &mut Selection {
-        let index = process as usize;
-        if self.selections.len() <= index {
-            self.selections.resize_with(index + 1, || None);
-        }
-        self.selections[index].get_or_insert_with(|| {
+        self.selections.place(process as usize).get_or_insert_with(|| {
             let streams = endpoint::existing(process).is_some_and(|endpoint| endpoint.fifo_pair.is_some());
             Box::new(Selection::new(process, Protocol::forced(), streams))
         })
@@ -158,32 +155,39 @@ impl State {
 
     /// The process is gone.
     pub fn forget_selection(&mut self, process: u32) {
-        if let Some(selection) = self.selections.get_mut(process as usize) {
-            *selection = None;
+        self.selections.take(process as usize);
+    }
+
+    /// The process was left, and another one may get its number. A message of it that a matched probe took and nobody received goes,
+    /// too: MPI 5.0 §11.10.4 wants it received before.
+    pub fn forget_process(&mut self, process: u32) {
+        let place = process as usize;
+        self.backlogs.take(place);
+        self.selections.take(place);
+        self.last_rts.take(place);
+        self.unexpected_counts.take(place);
+        self.pending_peers.retain(|pending| *pending != process);
+        self.count_pending();
+        for number in 0..self.matched.numbers() {
+            if self.matched.find(number).is_some_and(|matched| matched.message.process == process) {
+                self.matched.remove(number);
+            }
         }
     }
 
     /// The last RTS of a process with RTS data.
     pub fn last_rts(&mut self, process: u32) -> &mut LastRts {
-        let index = process as usize;
-        if self.last_rts.len() <= index {
-            self.last_rts.resize(index + 1, LastRts::NONE);
-        }
-        &mut self.last_rts[index]
+        self.last_rts.place(process as usize).get_or_insert(LastRts::NONE)
     }
 
     /// What waits for room to a process.
     pub fn backlog(&mut self, process: u32) -> &mut Backlog {
-        let index = process as usize;
-        if self.backlogs.len() <= index {
-            self.backlogs.resize_with(index + 1, Backlog::default);
-        }
-        &mut self.backlogs[index]
+        self.backlogs.entry(process as usize)
     }
 
     /// Lists a process whose backlog is not empty.
     pub fn list_pending(&mut self, process: u32) {
-        let backlog = &mut self.backlogs[process as usize];
+        let backlog = self.backlogs.entry(process as usize);
         if !backlog.is_empty() && !backlog.is_listed {
             backlog.is_listed = true;
             self.pending_peers.push(process);

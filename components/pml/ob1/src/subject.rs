@@ -44,7 +44,7 @@ fn in_progress(state: &State, id: Id) -> Subject {
     if let Some((_, operation)) = found {
         return of_operation(operation);
     }
-    let queued = (0..).zip(&state.backlogs).find_map(|(process, backlog)| Some((process, backlog.envelope_of(id)?)));
+    let queued = state.backlogs.iter().find_map(|(process, backlog)| Some((process as u32, backlog.envelope_of(id)?)));
     queued.map_or(Subject::UNKNOWN, |(process, envelope)| to(subject::ROOM, process, envelope))
 }
 

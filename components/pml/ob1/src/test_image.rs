@@ -5,9 +5,10 @@
 use crate::state::State;
 use core::cell::RefCell;
 use core::ops::Range;
+use ompi_core::process;
 use ompi_core::request::Driver;
 use opal_core::Result;
-use opal_core::framework::btl::{AmId, Caps, Endpoint, Full, Module, Peer};
+use opal_core::framework::btl::{AmId, Caps, Endpoint, Full, Module, Peer, Throughput};
 use opal_core::queue::fifo::{Consumer, MIN_PAYLOAD_RING_BYTES, Memory, Producer, SLOT_RING_BYTES};
 use opal_core::queue::fifo_pair::FifoPair;
 use opal_core::sync::AtomicU32;
@@ -73,6 +74,11 @@ pub trait Calls: Send + Sync {
 
     /// [`Module::wake`].
     fn wake(&self) {}
+
+    /// [`Module::throughput`].
+    fn throughput(&self) -> Option<Throughput> {
+        None
+    }
 }
 
 /// A transport to one peer, by which nothing arrives.
@@ -135,6 +141,11 @@ impl<T: Calls> Module for Transport<T> {
         self.0.send_run(run.addr()..run.addr() + bytes)
     }
 
+    fn throughput(&self, to: Endpoint) -> Option<Throughput> {
+        assert_eq!(to, ENDPOINT);
+        self.0.throughput()
+    }
+
     fn wake(&self, peer: Endpoint) {
         assert_eq!(peer, ENDPOINT);
         self.0.wake();
@@ -173,9 +184,11 @@ pub const CONTEXT: u32 = 9;
 pub fn state(members: &[u32]) -> State {
     // Requests are made in several tests at once.
     opal_core::sync::raise_threads();
+    // A job of its own node.
+    process::open(0, 0, 64, |_| 0);
     let mut state = State::new();
     state.open(CONTEXT).unwrap();
-    state.context(CONTEXT).unwrap().connect(members);
+    state.context(CONTEXT).unwrap().connect(&members.iter().copied().collect());
     state
 }
 

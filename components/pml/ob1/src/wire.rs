@@ -4,11 +4,12 @@
 //! |---|---|---|
 //! | [`EAGER`] | envelope | data |
 //! | [`SYNC`] | envelope | sender's handle, data |
-//! | [`RTS`] | envelope | bytes in all, sender's handle, address of the data for a single copy or 0, bytes of RTS data |
+//! | [`RTS`] | envelope | bytes in all, sender's handle, address of the data for a single copy or 0, bytes of RTS data in the low half, CRC32C of the data in the high half or 0 |
 //! | [`RTS_DATA`] | sender's handle | offset, data |
 //! | [`FRAG`] | receiver's handle | offset, data |
 //! | [`CONTROL`] | handle of the operation at the destination | kind, fields of the kind |
 //! | [`OOB`] | 0 | an out-of-band message |
+//! | [`CHECKED`] | of the message within | [`crate::checksum::frame`]: a header and the payload of one of the others |
 //!
 //! | control message | kind | to the | fields | meaning |
 //! |---|---|---|---|---|
@@ -52,6 +53,9 @@ pub const FRAG: AmId = 4;
 pub const RTS_DATA: AmId = 5;
 /// A message between processes, outside all communicators.
 pub const OOB: AmId = 6;
+
+/// A message of any other kind with a checksum, or what is said about such messages.
+pub const CHECKED: AmId = 7;
 
 /// Bits of immediate that a transport must carry.
 pub const IMMEDIATE_BITS: u32 = CONTEXT_BITS + 31;

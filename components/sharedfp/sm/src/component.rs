@@ -52,11 +52,11 @@ impl sharedfp::Component for SmComponent {
 /// with.
 fn leader(comm: &Communicator) -> Option<Neighbor> {
     let members = comm.group.members();
-    let others = members.iter().filter(|member| !process::get(**member).is_self);
-    let mut reached = others.map(|member| Neighbor::of(*member));
+    let others = members.iter().filter(|member| !process::get(*member).is_self);
+    let mut reached = others.map(Neighbor::of);
     match comm.rank {
         0 => reached.try_fold(None, |_, neighbor| neighbor.map(Some))?,
-        _ => Neighbor::of(members[0]),
+        _ => Neighbor::of(members.at(0)),
     }
 }
 

@@ -24,7 +24,8 @@ impl Cma {
         let nonce: Nonce = sys::random().ok()?;
         let cell = NonceCell::new(nonce);
         let address = Address { pid: sys::pid(), at: cell.address(), nonce };
-        let caps = Caps { min_bytes: MIN_SIZE.size().max(1), max_bytes: CHUNK_SIZE.size().max(4096) };
+        let (min_bytes, max_bytes) = (MIN_SIZE.size().max(1), CHUNK_SIZE.size().max(4096));
+        let caps = Caps { min_bytes, max_bytes, halved_bytes: 0, any_memory: true };
         Some(Cma { caps, nonce: cell, address, proved: ConditionalLock::new(Vec::new()) })
     }
 

@@ -1,5 +1,6 @@
 //! Paths to processes.
 
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use ompi_core::framework::bml::{Module, Path};
 use ompi_core::process::Process;
@@ -18,13 +19,13 @@ impl Module for TemplateModule {
         Vec::new()
     }
 
-    fn add_process(&self, _process: &Process) -> Result<&'static [Path]> {
+    fn add_process(&self, _process: &Process) -> Result<Arc<[Path]>> {
         // 5. Ask each transport with what its like published there; the best first. `Err(Unreachable)` after a message.
         Err(Error::Unsupported)
     }
 
-    fn paths(&self, _process: u32) -> &'static [Path] {
-        &[]
+    fn paths(&self, _process: u32) -> Arc<[Path]> {
+        Arc::default()
     }
 
     fn transport_name(&self, _path: &Path) -> Option<&'static str> {

@@ -3,7 +3,7 @@
 
 use crate::wire::Address;
 use alloc::vec::Vec;
-use opal_core::framework::btl::{AmId, Caps, Endpoint, Full, Module, Peer};
+use opal_core::framework::btl::{AmId, Caps, Endpoint, Full, Module, Peer, RemoteCaps};
 use opal_core::framework::memcpy;
 use opal_core::{Error, Result};
 
@@ -21,8 +21,7 @@ pub const CAPS: Caps = Caps {
     latency_ns: 100_000,
     bandwidth_mbps: 100,
     exclusivity: 0,
-    put: false,
-    get: false,
+    remote: RemoteCaps::NONE,
     wire_id: 0,
 };
 

@@ -29,6 +29,6 @@ opal_core::component! {
     in opal_core::framework::smsc, name "template", params &[]
 }
 
-/// 2. The highest one that accepts is used: smsc/cma has 20.
+/// 2. The highest one that reaches what is to be copied is used: smsc/cma has 20, smsc/map 30.
 const PRIORITY: i32 = 10;
 const NOT_WRITTEN: &str = "it is not written yet: src/component.rs of its crate says where to begin";

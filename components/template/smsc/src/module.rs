@@ -9,7 +9,7 @@ use opal_core::{Error, Result};
 pub static MODULE: TemplateModule = TemplateModule;
 
 /// 3. What it can do.
-const CAPS: Caps = Caps { min_bytes: 16 << 10, max_bytes: 16 << 20 };
+const CAPS: Caps = Caps { min_bytes: 16 << 10, max_bytes: 16 << 20, halved_bytes: 0, any_memory: true };
 
 /// A way to a peer's memory.
 pub struct TemplateModule;

@@ -45,13 +45,8 @@ extern "C" fn allgather_with_gaps(sendbuf: Section, sendcount: In<Int>, sendtype
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_allgather_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, ierror);
     }
-    let sendbuf_as = match sendbuf.layout_or_copy(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-    let recvbuf_as = match recvbuf.layout_or_copy(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-    if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
-        return pmpi_allgather_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), comm, ierror);
-    }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::items(sendcount, sendtype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::blocks(recvcount, recvtype, peers(comm, recvbuf.start()))) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     pmpi_allgather_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, comm, ierror);
     recvbuf_copy.copy_back();
 }
@@ -77,8 +72,8 @@ extern "C" fn allgatherv_with_gaps(sendbuf: Section, sendcount: In<Int>, sendtyp
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_allgatherv_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcounts, displs, recvtype, comm, ierror);
     }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::items(sendcount, sendtype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::spread(recvcounts, displs, recvtype, peers(comm, recvbuf.start()))) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     pmpi_allgatherv_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcounts, displs, recvtype, comm, ierror);
     recvbuf_copy.copy_back();
 }
@@ -104,8 +99,8 @@ extern "C" fn allreduce_with_gaps(sendbuf: Section, recvbuf: Section, count: In<
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_allreduce_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, ierror);
     }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::items(count, datatype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::items(count, datatype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     pmpi_allreduce_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, comm, ierror);
     recvbuf_copy.copy_back();
 }
@@ -131,13 +126,8 @@ extern "C" fn alltoall_with_gaps(sendbuf: Section, sendcount: In<Int>, sendtype:
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_alltoall_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, ierror);
     }
-    let sendbuf_as = match sendbuf.layout_or_copy(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-    let recvbuf_as = match recvbuf.layout_or_copy(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-    if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
-        return pmpi_alltoall_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), comm, ierror);
-    }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::blocks(sendcount, sendtype, peers(comm, sendbuf.start()))) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::blocks(recvcount, recvtype, peers(comm, recvbuf.start()))) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     pmpi_alltoall_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, comm, ierror);
     recvbuf_copy.copy_back();
 }
@@ -163,8 +153,8 @@ extern "C" fn alltoallv_with_gaps(sendbuf: Section, sendcounts: *const Int, sdis
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_alltoallv_(sendbuf.start(), sendcounts, sdispls, sendtype, recvbuf.start(), recvcounts, rdispls, recvtype, comm, ierror);
     }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::spread(sendcounts, sdispls, sendtype, peers(comm, sendbuf.start()))) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::spread(recvcounts, rdispls, recvtype, peers(comm, recvbuf.start()))) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     pmpi_alltoallv_(sendbuf_copy.start(), sendcounts, sdispls, sendtype, recvbuf_copy.start(), recvcounts, rdispls, recvtype, comm, ierror);
     recvbuf_copy.copy_back();
 }
@@ -192,8 +182,8 @@ extern "C" fn alltoallw_with_gaps(sendbuf: Section, sendcounts: *const Int, sdis
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_alltoallw_(sendbuf.start(), sendcounts, sdispls, sendtypes, recvbuf.start(), recvcounts, rdispls, recvtypes, comm, ierror);
     }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::spread_types(sendcounts, sdispls, sendtypes, peers(comm, sendbuf.start()))) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::spread_types(recvcounts, rdispls, recvtypes, peers(comm, recvbuf.start()))) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     pmpi_alltoallw_(sendbuf_copy.start(), sendcounts, sdispls, sendtypes, recvbuf_copy.start(), recvcounts, rdispls, recvtypes, comm, ierror);
     recvbuf_copy.copy_back();
 }
@@ -222,14 +212,15 @@ extern "C" fn pmpi_bcast_f08ts_(buffer: Section, count: In<Int>, datatype: In<In
 #[cold]
 #[inline(never)]
 extern "C" fn bcast_with_gaps(buffer: Section, count: In<Int>, datatype: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
+    let buffer = buffer.unless_bystander(root, comm);
     if buffer.is_contiguous() {
         return pmpi_bcast_(buffer.start(), count, datatype, root, comm, ierror);
     }
-    let buffer_as = match buffer.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buffer_as = match buffer.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buffer")) };
     if let Some(buffer_as) = &buffer_as {
         return pmpi_bcast_(buffer.start(), buffer_as.count(), buffer_as.datatype(), root, comm, ierror);
     }
-    let Some(buffer_copy) = Copied::of(buffer) else { return ierror.set(NO_MEM) };
+    let buffer_copy = match Copied::of(buffer, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buffer")) };
     pmpi_bcast_(buffer_copy.start(), count, datatype, root, comm, ierror);
     buffer_copy.copy_back();
 }
@@ -255,8 +246,8 @@ extern "C" fn exscan_with_gaps(sendbuf: Section, recvbuf: Section, count: In<Int
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_exscan_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, ierror);
     }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::items(count, datatype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::items(count, datatype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     pmpi_exscan_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, comm, ierror);
     recvbuf_copy.copy_back();
 }
@@ -279,16 +270,13 @@ extern "C" fn pmpi_gather_f08ts_(sendbuf: Section, sendcount: In<Int>, sendtype:
 #[cold]
 #[inline(never)]
 extern "C" fn gather_with_gaps(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
+    let sendbuf = sendbuf.at_leaf(root, comm);
+    let recvbuf = recvbuf.at_root(root, comm);
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_gather_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, ierror);
     }
-    let sendbuf_as = match sendbuf.layout_or_copy(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-    let recvbuf_as = match recvbuf.layout_or_copy(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-    if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
-        return pmpi_gather_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), root, comm, ierror);
-    }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::items(sendcount, sendtype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::blocks(recvcount, recvtype, peers(comm, recvbuf.start()))) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     pmpi_gather_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, root, comm, ierror);
     recvbuf_copy.copy_back();
 }
@@ -311,11 +299,13 @@ extern "C" fn pmpi_gatherv_f08ts_(sendbuf: Section, sendcount: In<Int>, sendtype
 #[cold]
 #[inline(never)]
 extern "C" fn gatherv_with_gaps(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcounts: *const Int, displs: *const Int, recvtype: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
+    let sendbuf = sendbuf.at_leaf(root, comm);
+    let recvbuf = recvbuf.at_root(root, comm);
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_gatherv_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcounts, displs, recvtype, root, comm, ierror);
     }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::items(sendcount, sendtype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::spread(recvcounts, displs, recvtype, peers(comm, recvbuf.start()))) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     pmpi_gatherv_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcounts, displs, recvtype, root, comm, ierror);
     recvbuf_copy.copy_back();
 }
@@ -338,11 +328,13 @@ extern "C" fn pmpi_reduce_f08ts_(sendbuf: Section, recvbuf: Section, count: In<I
 #[cold]
 #[inline(never)]
 extern "C" fn reduce_with_gaps(sendbuf: Section, recvbuf: Section, count: In<Int>, datatype: In<Int>, op: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
+    let sendbuf = sendbuf.at_leaf(root, comm);
+    let recvbuf = recvbuf.at_root(root, comm);
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_reduce_(sendbuf.start(), recvbuf.start(), count, datatype, op, root, comm, ierror);
     }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::items(count, datatype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::items(count, datatype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     pmpi_reduce_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, root, comm, ierror);
     recvbuf_copy.copy_back();
 }
@@ -368,8 +360,8 @@ extern "C" fn reduce_local_with_gaps(inbuf: Section, inoutbuf: Section, count: I
     if inbuf.is_contiguous() && inoutbuf.is_contiguous() {
         return pmpi_reduce_local_(inbuf.start(), inoutbuf.start(), count, datatype, op, ierror);
     }
-    let Some(inbuf_copy) = Copied::of(inbuf) else { return ierror.set(NO_MEM) };
-    let Some(inoutbuf_copy) = Copied::of(inoutbuf) else { return ierror.set(NO_MEM) };
+    let inbuf_copy = match Copied::of(inbuf, || reach::items(count, datatype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Nothing, "inbuf")) };
+    let inoutbuf_copy = match Copied::of(inoutbuf, || reach::items(count, datatype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Nothing, "inoutbuf")) };
     pmpi_reduce_local_(inbuf_copy.start(), inoutbuf_copy.start(), count, datatype, op, ierror);
     inoutbuf_copy.copy_back();
 }
@@ -395,8 +387,8 @@ extern "C" fn reduce_scatter_with_gaps(sendbuf: Section, recvbuf: Section, recvc
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_reduce_scatter_(sendbuf.start(), recvbuf.start(), recvcounts, datatype, op, comm, ierror);
     }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::parts(recvcounts, datatype, comm)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || if sendbuf.start().is_in_place() { reach::parts(recvcounts, datatype, comm) } else { reach::own_part(recvcounts, datatype, comm) }) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     pmpi_reduce_scatter_(sendbuf_copy.start(), recvbuf_copy.start(), recvcounts, datatype, op, comm, ierror);
     recvbuf_copy.copy_back();
 }
@@ -422,8 +414,8 @@ extern "C" fn reduce_scatter_block_with_gaps(sendbuf: Section, recvbuf: Section,
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_reduce_scatter_block_(sendbuf.start(), recvbuf.start(), recvcount, datatype, op, comm, ierror);
     }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::blocks(recvcount, datatype, members(comm))) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::items(recvcount, datatype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     pmpi_reduce_scatter_block_(sendbuf_copy.start(), recvbuf_copy.start(), recvcount, datatype, op, comm, ierror);
     recvbuf_copy.copy_back();
 }
@@ -449,8 +441,8 @@ extern "C" fn scan_with_gaps(sendbuf: Section, recvbuf: Section, count: In<Int>,
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_scan_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, ierror);
     }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::items(count, datatype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::items(count, datatype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     pmpi_scan_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, comm, ierror);
     recvbuf_copy.copy_back();
 }
@@ -473,16 +465,13 @@ extern "C" fn pmpi_scatter_f08ts_(sendbuf: Section, sendcount: In<Int>, sendtype
 #[cold]
 #[inline(never)]
 extern "C" fn scatter_with_gaps(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
+    let sendbuf = sendbuf.at_root(root, comm);
+    let recvbuf = recvbuf.at_leaf(root, comm);
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_scatter_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, ierror);
     }
-    let sendbuf_as = match sendbuf.layout_or_copy(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-    let recvbuf_as = match recvbuf.layout_or_copy(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-    if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
-        return pmpi_scatter_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), root, comm, ierror);
-    }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::blocks(sendcount, sendtype, peers(comm, sendbuf.start()))) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::items(recvcount, recvtype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     pmpi_scatter_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, root, comm, ierror);
     recvbuf_copy.copy_back();
 }
@@ -505,11 +494,13 @@ extern "C" fn pmpi_scatterv_f08ts_(sendbuf: Section, sendcounts: *const Int, dis
 #[cold]
 #[inline(never)]
 extern "C" fn scatterv_with_gaps(sendbuf: Section, sendcounts: *const Int, displs: *const Int, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
+    let sendbuf = sendbuf.at_root(root, comm);
+    let recvbuf = recvbuf.at_leaf(root, comm);
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_scatterv_(sendbuf.start(), sendcounts, displs, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, ierror);
     }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::spread(sendcounts, displs, sendtype, peers(comm, sendbuf.start()))) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::items(recvcount, recvtype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     pmpi_scatterv_(sendbuf_copy.start(), sendcounts, displs, sendtype, recvbuf_copy.start(), recvcount, recvtype, root, comm, ierror);
     recvbuf_copy.copy_back();
 }

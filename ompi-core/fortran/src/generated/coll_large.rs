@@ -44,13 +44,8 @@ extern "C" fn allgather_c_with_gaps(sendbuf: Section, sendcount: In<i64>, sendty
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_allgather_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, ierror);
     }
-    let sendbuf_as = match sendbuf.layout_or_copy(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-    let recvbuf_as = match recvbuf.layout_or_copy(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-    if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
-        return pmpi_allgather_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), comm, ierror);
-    }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::items(sendcount, sendtype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::blocks(recvcount, recvtype, peers(comm, recvbuf.start()))) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     pmpi_allgather_c_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, comm, ierror);
     recvbuf_copy.copy_back();
 }
@@ -76,8 +71,8 @@ extern "C" fn allgatherv_c_with_gaps(sendbuf: Section, sendcount: In<i64>, sendt
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_allgatherv_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcounts, displs, recvtype, comm, ierror);
     }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::items(sendcount, sendtype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::spread(recvcounts, displs, recvtype, peers(comm, recvbuf.start()))) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     pmpi_allgatherv_c_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcounts, displs, recvtype, comm, ierror);
     recvbuf_copy.copy_back();
 }
@@ -103,8 +98,8 @@ extern "C" fn allreduce_c_with_gaps(sendbuf: Section, recvbuf: Section, count: I
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_allreduce_c_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, ierror);
     }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::items(count, datatype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::items(count, datatype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     pmpi_allreduce_c_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, comm, ierror);
     recvbuf_copy.copy_back();
 }
@@ -130,13 +125,8 @@ extern "C" fn alltoall_c_with_gaps(sendbuf: Section, sendcount: In<i64>, sendtyp
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_alltoall_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, ierror);
     }
-    let sendbuf_as = match sendbuf.layout_or_copy(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-    let recvbuf_as = match recvbuf.layout_or_copy(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-    if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
-        return pmpi_alltoall_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), comm, ierror);
-    }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::blocks(sendcount, sendtype, peers(comm, sendbuf.start()))) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::blocks(recvcount, recvtype, peers(comm, recvbuf.start()))) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     pmpi_alltoall_c_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, comm, ierror);
     recvbuf_copy.copy_back();
 }
@@ -162,8 +152,8 @@ extern "C" fn alltoallv_c_with_gaps(sendbuf: Section, sendcounts: *const i64, sd
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_alltoallv_c_(sendbuf.start(), sendcounts, sdispls, sendtype, recvbuf.start(), recvcounts, rdispls, recvtype, comm, ierror);
     }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::spread(sendcounts, sdispls, sendtype, peers(comm, sendbuf.start()))) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::spread(recvcounts, rdispls, recvtype, peers(comm, recvbuf.start()))) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     pmpi_alltoallv_c_(sendbuf_copy.start(), sendcounts, sdispls, sendtype, recvbuf_copy.start(), recvcounts, rdispls, recvtype, comm, ierror);
     recvbuf_copy.copy_back();
 }
@@ -191,8 +181,8 @@ extern "C" fn alltoallw_c_with_gaps(sendbuf: Section, sendcounts: *const i64, sd
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_alltoallw_c_(sendbuf.start(), sendcounts, sdispls, sendtypes, recvbuf.start(), recvcounts, rdispls, recvtypes, comm, ierror);
     }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::spread_types(sendcounts, sdispls, sendtypes, peers(comm, sendbuf.start()))) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::spread_types(recvcounts, rdispls, recvtypes, peers(comm, recvbuf.start()))) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     pmpi_alltoallw_c_(sendbuf_copy.start(), sendcounts, sdispls, sendtypes, recvbuf_copy.start(), recvcounts, rdispls, recvtypes, comm, ierror);
     recvbuf_copy.copy_back();
 }
@@ -215,14 +205,15 @@ extern "C" fn pmpi_bcast_c_f08ts_(buffer: Section, count: In<i64>, datatype: In<
 #[cold]
 #[inline(never)]
 extern "C" fn bcast_c_with_gaps(buffer: Section, count: In<i64>, datatype: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
+    let buffer = buffer.unless_bystander(root, comm);
     if buffer.is_contiguous() {
         return pmpi_bcast_c_(buffer.start(), count, datatype, root, comm, ierror);
     }
-    let buffer_as = match buffer.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buffer_as = match buffer.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buffer")) };
     if let Some(buffer_as) = &buffer_as {
         return pmpi_bcast_c_(buffer.start(), buffer_as.count(), buffer_as.datatype(), root, comm, ierror);
     }
-    let Some(buffer_copy) = Copied::of(buffer) else { return ierror.set(NO_MEM) };
+    let buffer_copy = match Copied::of(buffer, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buffer")) };
     pmpi_bcast_c_(buffer_copy.start(), count, datatype, root, comm, ierror);
     buffer_copy.copy_back();
 }
@@ -248,8 +239,8 @@ extern "C" fn exscan_c_with_gaps(sendbuf: Section, recvbuf: Section, count: In<i
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_exscan_c_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, ierror);
     }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::items(count, datatype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::items(count, datatype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     pmpi_exscan_c_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, comm, ierror);
     recvbuf_copy.copy_back();
 }
@@ -272,16 +263,13 @@ extern "C" fn pmpi_gather_c_f08ts_(sendbuf: Section, sendcount: In<i64>, sendtyp
 #[cold]
 #[inline(never)]
 extern "C" fn gather_c_with_gaps(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
+    let sendbuf = sendbuf.at_leaf(root, comm);
+    let recvbuf = recvbuf.at_root(root, comm);
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_gather_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, ierror);
     }
-    let sendbuf_as = match sendbuf.layout_or_copy(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-    let recvbuf_as = match recvbuf.layout_or_copy(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-    if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
-        return pmpi_gather_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), root, comm, ierror);
-    }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::items(sendcount, sendtype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::blocks(recvcount, recvtype, peers(comm, recvbuf.start()))) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     pmpi_gather_c_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, root, comm, ierror);
     recvbuf_copy.copy_back();
 }
@@ -304,11 +292,13 @@ extern "C" fn pmpi_gatherv_c_f08ts_(sendbuf: Section, sendcount: In<i64>, sendty
 #[cold]
 #[inline(never)]
 extern "C" fn gatherv_c_with_gaps(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcounts: *const i64, displs: *const i64, recvtype: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
+    let sendbuf = sendbuf.at_leaf(root, comm);
+    let recvbuf = recvbuf.at_root(root, comm);
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_gatherv_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcounts, displs, recvtype, root, comm, ierror);
     }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::items(sendcount, sendtype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::spread(recvcounts, displs, recvtype, peers(comm, recvbuf.start()))) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     pmpi_gatherv_c_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcounts, displs, recvtype, root, comm, ierror);
     recvbuf_copy.copy_back();
 }
@@ -331,11 +321,13 @@ extern "C" fn pmpi_reduce_c_f08ts_(sendbuf: Section, recvbuf: Section, count: In
 #[cold]
 #[inline(never)]
 extern "C" fn reduce_c_with_gaps(sendbuf: Section, recvbuf: Section, count: In<i64>, datatype: In<Int>, op: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
+    let sendbuf = sendbuf.at_leaf(root, comm);
+    let recvbuf = recvbuf.at_root(root, comm);
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_reduce_c_(sendbuf.start(), recvbuf.start(), count, datatype, op, root, comm, ierror);
     }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::items(count, datatype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::items(count, datatype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     pmpi_reduce_c_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, root, comm, ierror);
     recvbuf_copy.copy_back();
 }
@@ -361,8 +353,8 @@ extern "C" fn reduce_local_c_with_gaps(inbuf: Section, inoutbuf: Section, count:
     if inbuf.is_contiguous() && inoutbuf.is_contiguous() {
         return pmpi_reduce_local_c_(inbuf.start(), inoutbuf.start(), count, datatype, op, ierror);
     }
-    let Some(inbuf_copy) = Copied::of(inbuf) else { return ierror.set(NO_MEM) };
-    let Some(inoutbuf_copy) = Copied::of(inoutbuf) else { return ierror.set(NO_MEM) };
+    let inbuf_copy = match Copied::of(inbuf, || reach::items(count, datatype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Nothing, "inbuf")) };
+    let inoutbuf_copy = match Copied::of(inoutbuf, || reach::items(count, datatype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Nothing, "inoutbuf")) };
     pmpi_reduce_local_c_(inbuf_copy.start(), inoutbuf_copy.start(), count, datatype, op, ierror);
     inoutbuf_copy.copy_back();
 }
@@ -388,8 +380,8 @@ extern "C" fn reduce_scatter_c_with_gaps(sendbuf: Section, recvbuf: Section, rec
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_reduce_scatter_c_(sendbuf.start(), recvbuf.start(), recvcounts, datatype, op, comm, ierror);
     }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::parts(recvcounts, datatype, comm)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || if sendbuf.start().is_in_place() { reach::parts(recvcounts, datatype, comm) } else { reach::own_part(recvcounts, datatype, comm) }) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     pmpi_reduce_scatter_c_(sendbuf_copy.start(), recvbuf_copy.start(), recvcounts, datatype, op, comm, ierror);
     recvbuf_copy.copy_back();
 }
@@ -415,8 +407,8 @@ extern "C" fn reduce_scatter_block_c_with_gaps(sendbuf: Section, recvbuf: Sectio
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_reduce_scatter_block_c_(sendbuf.start(), recvbuf.start(), recvcount, datatype, op, comm, ierror);
     }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::blocks(recvcount, datatype, members(comm))) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::items(recvcount, datatype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     pmpi_reduce_scatter_block_c_(sendbuf_copy.start(), recvbuf_copy.start(), recvcount, datatype, op, comm, ierror);
     recvbuf_copy.copy_back();
 }
@@ -442,8 +434,8 @@ extern "C" fn scan_c_with_gaps(sendbuf: Section, recvbuf: Section, count: In<i64
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_scan_c_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, ierror);
     }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::items(count, datatype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::items(count, datatype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     pmpi_scan_c_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, comm, ierror);
     recvbuf_copy.copy_back();
 }
@@ -466,16 +458,13 @@ extern "C" fn pmpi_scatter_c_f08ts_(sendbuf: Section, sendcount: In<i64>, sendty
 #[cold]
 #[inline(never)]
 extern "C" fn scatter_c_with_gaps(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
+    let sendbuf = sendbuf.at_root(root, comm);
+    let recvbuf = recvbuf.at_leaf(root, comm);
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_scatter_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, ierror);
     }
-    let sendbuf_as = match sendbuf.layout_or_copy(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-    let recvbuf_as = match recvbuf.layout_or_copy(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-    if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
-        return pmpi_scatter_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), root, comm, ierror);
-    }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::blocks(sendcount, sendtype, peers(comm, sendbuf.start()))) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::items(recvcount, recvtype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     pmpi_scatter_c_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, root, comm, ierror);
     recvbuf_copy.copy_back();
 }
@@ -498,66 +487,68 @@ extern "C" fn pmpi_scatterv_c_f08ts_(sendbuf: Section, sendcounts: *const i64, d
 #[cold]
 #[inline(never)]
 extern "C" fn scatterv_c_with_gaps(sendbuf: Section, sendcounts: *const i64, displs: *const i64, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
+    let sendbuf = sendbuf.at_root(root, comm);
+    let recvbuf = recvbuf.at_leaf(root, comm);
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_scatterv_c_(sendbuf.start(), sendcounts, displs, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, ierror);
     }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::spread(sendcounts, displs, sendtype, peers(comm, sendbuf.start()))) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::items(recvcount, recvtype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     pmpi_scatterv_c_(sendbuf_copy.start(), sendcounts, displs, sendtype, recvbuf_copy.start(), recvcount, recvtype, root, comm, ierror);
     recvbuf_copy.copy_back();
 }
 
 f08ts_names! { allgather_c allgatherv_c allreduce_c alltoall_c alltoallv_c alltoallw_c bcast_c exscan_c gather_c gatherv_c reduce_c reduce_local_c reduce_scatter_c reduce_scatter_block_c scan_c scatter_c scatterv_c }
 routines! {
-    pmpi_allgather_c_ = "MPI_Allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror)"
-    pmpi_allgather_c_f08ts_ = "MPI_Allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror) of mpi_f08"
-    allgather_c_with_gaps = "MPI_Allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror) of mpi_f08"
-    pmpi_allgatherv_c_ = "MPI_Allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, ierror)"
-    pmpi_allgatherv_c_f08ts_ = "MPI_Allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, ierror) of mpi_f08"
-    allgatherv_c_with_gaps = "MPI_Allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, ierror) of mpi_f08"
-    pmpi_allreduce_c_ = "MPI_Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm, ierror)"
-    pmpi_allreduce_c_f08ts_ = "MPI_Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm, ierror) of mpi_f08"
-    allreduce_c_with_gaps = "MPI_Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm, ierror) of mpi_f08"
-    pmpi_alltoall_c_ = "MPI_Alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror)"
-    pmpi_alltoall_c_f08ts_ = "MPI_Alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror) of mpi_f08"
-    alltoall_c_with_gaps = "MPI_Alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror) of mpi_f08"
-    pmpi_alltoallv_c_ = "MPI_Alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, ierror)"
-    pmpi_alltoallv_c_f08ts_ = "MPI_Alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, ierror) of mpi_f08"
-    alltoallv_c_with_gaps = "MPI_Alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, ierror) of mpi_f08"
-    pmpi_alltoallw_c_ = "MPI_Alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, ierror)"
-    pmpi_alltoallw_c_f08ts_ = "MPI_Alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, ierror) of mpi_f08"
-    alltoallw_c_with_gaps = "MPI_Alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, ierror) of mpi_f08"
-    pmpi_bcast_c_ = "MPI_Bcast_c(buffer, count, datatype, root, comm, ierror)"
-    pmpi_bcast_c_f08ts_ = "MPI_Bcast_c(buffer, count, datatype, root, comm, ierror) of mpi_f08"
-    bcast_c_with_gaps = "MPI_Bcast_c(buffer, count, datatype, root, comm, ierror) of mpi_f08"
-    pmpi_exscan_c_ = "MPI_Exscan_c(sendbuf, recvbuf, count, datatype, op, comm, ierror)"
-    pmpi_exscan_c_f08ts_ = "MPI_Exscan_c(sendbuf, recvbuf, count, datatype, op, comm, ierror) of mpi_f08"
-    exscan_c_with_gaps = "MPI_Exscan_c(sendbuf, recvbuf, count, datatype, op, comm, ierror) of mpi_f08"
-    pmpi_gather_c_ = "MPI_Gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror)"
-    pmpi_gather_c_f08ts_ = "MPI_Gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror) of mpi_f08"
-    gather_c_with_gaps = "MPI_Gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror) of mpi_f08"
-    pmpi_gatherv_c_ = "MPI_Gatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, ierror)"
-    pmpi_gatherv_c_f08ts_ = "MPI_Gatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, ierror) of mpi_f08"
-    gatherv_c_with_gaps = "MPI_Gatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, ierror) of mpi_f08"
-    pmpi_reduce_c_ = "MPI_Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm, ierror)"
-    pmpi_reduce_c_f08ts_ = "MPI_Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm, ierror) of mpi_f08"
-    reduce_c_with_gaps = "MPI_Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm, ierror) of mpi_f08"
-    pmpi_reduce_local_c_ = "MPI_Reduce_local_c(inbuf, inoutbuf, count, datatype, op, ierror)"
-    pmpi_reduce_local_c_f08ts_ = "MPI_Reduce_local_c(inbuf, inoutbuf, count, datatype, op, ierror) of mpi_f08"
-    reduce_local_c_with_gaps = "MPI_Reduce_local_c(inbuf, inoutbuf, count, datatype, op, ierror) of mpi_f08"
-    pmpi_reduce_scatter_c_ = "MPI_Reduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, ierror)"
-    pmpi_reduce_scatter_c_f08ts_ = "MPI_Reduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, ierror) of mpi_f08"
-    reduce_scatter_c_with_gaps = "MPI_Reduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, ierror) of mpi_f08"
-    pmpi_reduce_scatter_block_c_ = "MPI_Reduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm, ierror)"
-    pmpi_reduce_scatter_block_c_f08ts_ = "MPI_Reduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm, ierror) of mpi_f08"
-    reduce_scatter_block_c_with_gaps = "MPI_Reduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm, ierror) of mpi_f08"
-    pmpi_scan_c_ = "MPI_Scan_c(sendbuf, recvbuf, count, datatype, op, comm, ierror)"
-    pmpi_scan_c_f08ts_ = "MPI_Scan_c(sendbuf, recvbuf, count, datatype, op, comm, ierror) of mpi_f08"
-    scan_c_with_gaps = "MPI_Scan_c(sendbuf, recvbuf, count, datatype, op, comm, ierror) of mpi_f08"
-    pmpi_scatter_c_ = "MPI_Scatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror)"
-    pmpi_scatter_c_f08ts_ = "MPI_Scatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror) of mpi_f08"
-    scatter_c_with_gaps = "MPI_Scatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror) of mpi_f08"
-    pmpi_scatterv_c_ = "MPI_Scatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror)"
-    pmpi_scatterv_c_f08ts_ = "MPI_Scatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror) of mpi_f08"
-    scatterv_c_with_gaps = "MPI_Scatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror) of mpi_f08"
+    pmpi_allgather_c_ = "MPI_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror)"
+    pmpi_allgather_c_f08ts_ = "MPI_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror) of mpi_f08"
+    allgather_c_with_gaps = "MPI_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror) of mpi_f08"
+    pmpi_allgatherv_c_ = "MPI_Allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, ierror)"
+    pmpi_allgatherv_c_f08ts_ = "MPI_Allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, ierror) of mpi_f08"
+    allgatherv_c_with_gaps = "MPI_Allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, ierror) of mpi_f08"
+    pmpi_allreduce_c_ = "MPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm, ierror)"
+    pmpi_allreduce_c_f08ts_ = "MPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm, ierror) of mpi_f08"
+    allreduce_c_with_gaps = "MPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm, ierror) of mpi_f08"
+    pmpi_alltoall_c_ = "MPI_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror)"
+    pmpi_alltoall_c_f08ts_ = "MPI_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror) of mpi_f08"
+    alltoall_c_with_gaps = "MPI_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror) of mpi_f08"
+    pmpi_alltoallv_c_ = "MPI_Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, ierror)"
+    pmpi_alltoallv_c_f08ts_ = "MPI_Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, ierror) of mpi_f08"
+    alltoallv_c_with_gaps = "MPI_Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, ierror) of mpi_f08"
+    pmpi_alltoallw_c_ = "MPI_Alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, ierror)"
+    pmpi_alltoallw_c_f08ts_ = "MPI_Alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, ierror) of mpi_f08"
+    alltoallw_c_with_gaps = "MPI_Alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, ierror) of mpi_f08"
+    pmpi_bcast_c_ = "MPI_Bcast(buffer, count, datatype, root, comm, ierror)"
+    pmpi_bcast_c_f08ts_ = "MPI_Bcast(buffer, count, datatype, root, comm, ierror) of mpi_f08"
+    bcast_c_with_gaps = "MPI_Bcast(buffer, count, datatype, root, comm, ierror) of mpi_f08"
+    pmpi_exscan_c_ = "MPI_Exscan(sendbuf, recvbuf, count, datatype, op, comm, ierror)"
+    pmpi_exscan_c_f08ts_ = "MPI_Exscan(sendbuf, recvbuf, count, datatype, op, comm, ierror) of mpi_f08"
+    exscan_c_with_gaps = "MPI_Exscan(sendbuf, recvbuf, count, datatype, op, comm, ierror) of mpi_f08"
+    pmpi_gather_c_ = "MPI_Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror)"
+    pmpi_gather_c_f08ts_ = "MPI_Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror) of mpi_f08"
+    gather_c_with_gaps = "MPI_Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror) of mpi_f08"
+    pmpi_gatherv_c_ = "MPI_Gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, ierror)"
+    pmpi_gatherv_c_f08ts_ = "MPI_Gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, ierror) of mpi_f08"
+    gatherv_c_with_gaps = "MPI_Gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, ierror) of mpi_f08"
+    pmpi_reduce_c_ = "MPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm, ierror)"
+    pmpi_reduce_c_f08ts_ = "MPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm, ierror) of mpi_f08"
+    reduce_c_with_gaps = "MPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm, ierror) of mpi_f08"
+    pmpi_reduce_local_c_ = "MPI_Reduce_local(inbuf, inoutbuf, count, datatype, op, ierror)"
+    pmpi_reduce_local_c_f08ts_ = "MPI_Reduce_local(inbuf, inoutbuf, count, datatype, op, ierror) of mpi_f08"
+    reduce_local_c_with_gaps = "MPI_Reduce_local(inbuf, inoutbuf, count, datatype, op, ierror) of mpi_f08"
+    pmpi_reduce_scatter_c_ = "MPI_Reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm, ierror)"
+    pmpi_reduce_scatter_c_f08ts_ = "MPI_Reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm, ierror) of mpi_f08"
+    reduce_scatter_c_with_gaps = "MPI_Reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm, ierror) of mpi_f08"
+    pmpi_reduce_scatter_block_c_ = "MPI_Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm, ierror)"
+    pmpi_reduce_scatter_block_c_f08ts_ = "MPI_Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm, ierror) of mpi_f08"
+    reduce_scatter_block_c_with_gaps = "MPI_Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm, ierror) of mpi_f08"
+    pmpi_scan_c_ = "MPI_Scan(sendbuf, recvbuf, count, datatype, op, comm, ierror)"
+    pmpi_scan_c_f08ts_ = "MPI_Scan(sendbuf, recvbuf, count, datatype, op, comm, ierror) of mpi_f08"
+    scan_c_with_gaps = "MPI_Scan(sendbuf, recvbuf, count, datatype, op, comm, ierror) of mpi_f08"
+    pmpi_scatter_c_ = "MPI_Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror)"
+    pmpi_scatter_c_f08ts_ = "MPI_Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror) of mpi_f08"
+    scatter_c_with_gaps = "MPI_Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror) of mpi_f08"
+    pmpi_scatterv_c_ = "MPI_Scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror)"
+    pmpi_scatterv_c_f08ts_ = "MPI_Scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror) of mpi_f08"
+    scatterv_c_with_gaps = "MPI_Scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror) of mpi_f08"
 }

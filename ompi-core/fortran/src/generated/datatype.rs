@@ -98,8 +98,8 @@ extern "C" fn pack_with_gaps(inbuf: Section, incount: In<Int>, datatype: In<Int>
     if inbuf.is_contiguous() && outbuf.is_contiguous() {
         return pmpi_pack_(inbuf.start(), incount, datatype, outbuf.start(), outsize, position, comm, ierror);
     }
-    let Some(inbuf_copy) = Copied::of(inbuf) else { return ierror.set(NO_MEM) };
-    let Some(outbuf_copy) = Copied::of(outbuf) else { return ierror.set(NO_MEM) };
+    let inbuf_copy = match Copied::of(inbuf, || reach::items(incount, datatype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "inbuf")) };
+    let outbuf_copy = match Copied::of(outbuf, || reach::bytes(outsize)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "outbuf")) };
     pmpi_pack_(inbuf_copy.start(), incount, datatype, outbuf_copy.start(), outsize, position, comm, ierror);
     outbuf_copy.copy_back();
 }
@@ -126,8 +126,8 @@ extern "C" fn pack_external_with_gaps(datarep: TextSection, inbuf: Section, inco
     if inbuf.is_contiguous() && outbuf.is_contiguous() {
         return pmpi_pack_external_(datarep.text(), inbuf.start(), incount, datatype, outbuf.start(), outsize, position, ierror, datarep.length());
     }
-    let Some(inbuf_copy) = Copied::of(inbuf) else { return ierror.set(NO_MEM) };
-    let Some(outbuf_copy) = Copied::of(outbuf) else { return ierror.set(NO_MEM) };
+    let inbuf_copy = match Copied::of(inbuf, || reach::items(incount, datatype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Nothing, "inbuf")) };
+    let outbuf_copy = match Copied::of(outbuf, || reach::bytes(outsize)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Nothing, "outbuf")) };
     pmpi_pack_external_(datarep.text(), inbuf_copy.start(), incount, datatype, outbuf_copy.start(), outsize, position, ierror, datarep.length());
     outbuf_copy.copy_back();
 }
@@ -417,8 +417,8 @@ extern "C" fn unpack_with_gaps(inbuf: Section, insize: In<Int>, position: *mut I
     if inbuf.is_contiguous() && outbuf.is_contiguous() {
         return pmpi_unpack_(inbuf.start(), insize, position, outbuf.start(), outcount, datatype, comm, ierror);
     }
-    let Some(inbuf_copy) = Copied::of(inbuf) else { return ierror.set(NO_MEM) };
-    let Some(outbuf_copy) = Copied::of(outbuf) else { return ierror.set(NO_MEM) };
+    let inbuf_copy = match Copied::of(inbuf, || reach::bytes(insize)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "inbuf")) };
+    let outbuf_copy = match Copied::of(outbuf, || reach::items(outcount, datatype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "outbuf")) };
     pmpi_unpack_(inbuf_copy.start(), insize, position, outbuf_copy.start(), outcount, datatype, comm, ierror);
     outbuf_copy.copy_back();
 }
@@ -445,8 +445,8 @@ extern "C" fn unpack_external_with_gaps(datarep: TextSection, inbuf: Section, in
     if inbuf.is_contiguous() && outbuf.is_contiguous() {
         return pmpi_unpack_external_(datarep.text(), inbuf.start(), insize, position, outbuf.start(), outcount, datatype, ierror, datarep.length());
     }
-    let Some(inbuf_copy) = Copied::of(inbuf) else { return ierror.set(NO_MEM) };
-    let Some(outbuf_copy) = Copied::of(outbuf) else { return ierror.set(NO_MEM) };
+    let inbuf_copy = match Copied::of(inbuf, || reach::bytes(insize)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Nothing, "inbuf")) };
+    let outbuf_copy = match Copied::of(outbuf, || reach::items(outcount, datatype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Nothing, "outbuf")) };
     pmpi_unpack_external_(datarep.text(), inbuf_copy.start(), insize, position, outbuf_copy.start(), outcount, datatype, ierror, datarep.length());
     outbuf_copy.copy_back();
 }

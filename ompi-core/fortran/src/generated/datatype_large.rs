@@ -64,8 +64,8 @@ extern "C" fn pack_c_with_gaps(inbuf: Section, incount: In<i64>, datatype: In<In
     if inbuf.is_contiguous() && outbuf.is_contiguous() {
         return pmpi_pack_c_(inbuf.start(), incount, datatype, outbuf.start(), outsize, position, comm, ierror);
     }
-    let Some(inbuf_copy) = Copied::of(inbuf) else { return ierror.set(NO_MEM) };
-    let Some(outbuf_copy) = Copied::of(outbuf) else { return ierror.set(NO_MEM) };
+    let inbuf_copy = match Copied::of(inbuf, || reach::items(incount, datatype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "inbuf")) };
+    let outbuf_copy = match Copied::of(outbuf, || reach::bytes(outsize)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "outbuf")) };
     pmpi_pack_c_(inbuf_copy.start(), incount, datatype, outbuf_copy.start(), outsize, position, comm, ierror);
     outbuf_copy.copy_back();
 }
@@ -92,8 +92,8 @@ extern "C" fn pack_external_c_with_gaps(datarep: TextSection, inbuf: Section, in
     if inbuf.is_contiguous() && outbuf.is_contiguous() {
         return pmpi_pack_external_c_(datarep.text(), inbuf.start(), incount, datatype, outbuf.start(), outsize, position, ierror, datarep.length());
     }
-    let Some(inbuf_copy) = Copied::of(inbuf) else { return ierror.set(NO_MEM) };
-    let Some(outbuf_copy) = Copied::of(outbuf) else { return ierror.set(NO_MEM) };
+    let inbuf_copy = match Copied::of(inbuf, || reach::items(incount, datatype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Nothing, "inbuf")) };
+    let outbuf_copy = match Copied::of(outbuf, || reach::bytes(outsize)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Nothing, "outbuf")) };
     pmpi_pack_external_c_(datarep.text(), inbuf_copy.start(), incount, datatype, outbuf_copy.start(), outsize, position, ierror, datarep.length());
     outbuf_copy.copy_back();
 }
@@ -271,8 +271,8 @@ extern "C" fn unpack_c_with_gaps(inbuf: Section, insize: In<i64>, position: *mut
     if inbuf.is_contiguous() && outbuf.is_contiguous() {
         return pmpi_unpack_c_(inbuf.start(), insize, position, outbuf.start(), outcount, datatype, comm, ierror);
     }
-    let Some(inbuf_copy) = Copied::of(inbuf) else { return ierror.set(NO_MEM) };
-    let Some(outbuf_copy) = Copied::of(outbuf) else { return ierror.set(NO_MEM) };
+    let inbuf_copy = match Copied::of(inbuf, || reach::bytes(insize)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "inbuf")) };
+    let outbuf_copy = match Copied::of(outbuf, || reach::items(outcount, datatype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "outbuf")) };
     pmpi_unpack_c_(inbuf_copy.start(), insize, position, outbuf_copy.start(), outcount, datatype, comm, ierror);
     outbuf_copy.copy_back();
 }
@@ -299,8 +299,8 @@ extern "C" fn unpack_external_c_with_gaps(datarep: TextSection, inbuf: Section, 
     if inbuf.is_contiguous() && outbuf.is_contiguous() {
         return pmpi_unpack_external_c_(datarep.text(), inbuf.start(), insize, position, outbuf.start(), outcount, datatype, ierror, datarep.length());
     }
-    let Some(inbuf_copy) = Copied::of(inbuf) else { return ierror.set(NO_MEM) };
-    let Some(outbuf_copy) = Copied::of(outbuf) else { return ierror.set(NO_MEM) };
+    let inbuf_copy = match Copied::of(inbuf, || reach::bytes(insize)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Nothing, "inbuf")) };
+    let outbuf_copy = match Copied::of(outbuf, || reach::items(outcount, datatype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Nothing, "outbuf")) };
     pmpi_unpack_external_c_(datarep.text(), inbuf_copy.start(), insize, position, outbuf_copy.start(), outcount, datatype, ierror, datarep.length());
     outbuf_copy.copy_back();
 }
@@ -308,37 +308,37 @@ extern "C" fn unpack_external_c_with_gaps(datarep: TextSection, inbuf: Section, 
 f08_names! { get_count_c get_elements_c pack_external_size_c pack_size_c status_set_elements_c type_contiguous_c type_create_darray_c type_create_hindexed_c type_create_hindexed_block_c type_create_hvector_c type_create_indexed_block_c type_create_resized_c type_create_struct_c type_create_subarray_c type_get_contents_c type_get_envelope_c type_get_extent_c type_get_true_extent_c type_indexed_c type_size_c type_vector_c }
 f08ts_names! { pack_c pack_external_c unpack_c unpack_external_c }
 routines! {
-    pmpi_get_count_c_ = "MPI_Get_count_c(status, datatype, count, ierror)"
-    pmpi_get_elements_c_ = "MPI_Get_elements_c(status, datatype, count, ierror)"
-    pmpi_pack_c_ = "MPI_Pack_c(inbuf, incount, datatype, outbuf, outsize, position, comm, ierror)"
-    pmpi_pack_c_f08ts_ = "MPI_Pack_c(inbuf, incount, datatype, outbuf, outsize, position, comm, ierror) of mpi_f08"
-    pack_c_with_gaps = "MPI_Pack_c(inbuf, incount, datatype, outbuf, outsize, position, comm, ierror) of mpi_f08"
-    pmpi_pack_external_c_ = "MPI_Pack_external_c(datarep, inbuf, incount, datatype, outbuf, outsize, position, ierror)"
-    pmpi_pack_external_c_f08ts_ = "MPI_Pack_external_c(datarep, inbuf, incount, datatype, outbuf, outsize, position, ierror) of mpi_f08"
-    pack_external_c_with_gaps = "MPI_Pack_external_c(datarep, inbuf, incount, datatype, outbuf, outsize, position, ierror) of mpi_f08"
-    pmpi_pack_external_size_c_ = "MPI_Pack_external_size_c(datarep, incount, datatype, size, ierror)"
-    pmpi_pack_size_c_ = "MPI_Pack_size_c(incount, datatype, comm, size, ierror)"
-    pmpi_status_set_elements_c_ = "MPI_Status_set_elements_c(status, datatype, count, ierror)"
-    pmpi_type_contiguous_c_ = "MPI_Type_contiguous_c(count, oldtype, newtype, ierror)"
-    pmpi_type_create_darray_c_ = "MPI_Type_create_darray_c(size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype, ierror)"
-    pmpi_type_create_hindexed_c_ = "MPI_Type_create_hindexed_c(count, array_of_blocklengths, array_of_displacements, oldtype, newtype, ierror)"
-    pmpi_type_create_hindexed_block_c_ = "MPI_Type_create_hindexed_block_c(count, blocklength, array_of_displacements, oldtype, newtype, ierror)"
-    pmpi_type_create_hvector_c_ = "MPI_Type_create_hvector_c(count, blocklength, stride, oldtype, newtype, ierror)"
-    pmpi_type_create_indexed_block_c_ = "MPI_Type_create_indexed_block_c(count, blocklength, array_of_displacements, oldtype, newtype, ierror)"
-    pmpi_type_create_resized_c_ = "MPI_Type_create_resized_c(oldtype, lb, extent, newtype, ierror)"
-    pmpi_type_create_struct_c_ = "MPI_Type_create_struct_c(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype, ierror)"
-    pmpi_type_create_subarray_c_ = "MPI_Type_create_subarray_c(ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype, ierror)"
-    pmpi_type_get_contents_c_ = "MPI_Type_get_contents_c(datatype, max_integers, max_addresses, max_large_counts, max_datatypes, array_of_integers, array_of_addresses, array_of_large_counts, array_of_datatypes, ierror)"
-    pmpi_type_get_envelope_c_ = "MPI_Type_get_envelope_c(datatype, num_integers, num_addresses, num_large_counts, num_datatypes, combiner, ierror)"
-    pmpi_type_get_extent_c_ = "MPI_Type_get_extent_c(datatype, lb, extent, ierror)"
-    pmpi_type_get_true_extent_c_ = "MPI_Type_get_true_extent_c(datatype, true_lb, true_extent, ierror)"
-    pmpi_type_indexed_c_ = "MPI_Type_indexed_c(count, array_of_blocklengths, array_of_displacements, oldtype, newtype, ierror)"
-    pmpi_type_size_c_ = "MPI_Type_size_c(datatype, size, ierror)"
-    pmpi_type_vector_c_ = "MPI_Type_vector_c(count, blocklength, stride, oldtype, newtype, ierror)"
-    pmpi_unpack_c_ = "MPI_Unpack_c(inbuf, insize, position, outbuf, outcount, datatype, comm, ierror)"
-    pmpi_unpack_c_f08ts_ = "MPI_Unpack_c(inbuf, insize, position, outbuf, outcount, datatype, comm, ierror) of mpi_f08"
-    unpack_c_with_gaps = "MPI_Unpack_c(inbuf, insize, position, outbuf, outcount, datatype, comm, ierror) of mpi_f08"
-    pmpi_unpack_external_c_ = "MPI_Unpack_external_c(datarep, inbuf, insize, position, outbuf, outcount, datatype, ierror)"
-    pmpi_unpack_external_c_f08ts_ = "MPI_Unpack_external_c(datarep, inbuf, insize, position, outbuf, outcount, datatype, ierror) of mpi_f08"
-    unpack_external_c_with_gaps = "MPI_Unpack_external_c(datarep, inbuf, insize, position, outbuf, outcount, datatype, ierror) of mpi_f08"
+    pmpi_get_count_c_ = "MPI_Get_count(status, datatype, count, ierror)"
+    pmpi_get_elements_c_ = "MPI_Get_elements(status, datatype, count, ierror)"
+    pmpi_pack_c_ = "MPI_Pack(inbuf, incount, datatype, outbuf, outsize, position, comm, ierror)"
+    pmpi_pack_c_f08ts_ = "MPI_Pack(inbuf, incount, datatype, outbuf, outsize, position, comm, ierror) of mpi_f08"
+    pack_c_with_gaps = "MPI_Pack(inbuf, incount, datatype, outbuf, outsize, position, comm, ierror) of mpi_f08"
+    pmpi_pack_external_c_ = "MPI_Pack_external(datarep, inbuf, incount, datatype, outbuf, outsize, position, ierror)"
+    pmpi_pack_external_c_f08ts_ = "MPI_Pack_external(datarep, inbuf, incount, datatype, outbuf, outsize, position, ierror) of mpi_f08"
+    pack_external_c_with_gaps = "MPI_Pack_external(datarep, inbuf, incount, datatype, outbuf, outsize, position, ierror) of mpi_f08"
+    pmpi_pack_external_size_c_ = "MPI_Pack_external_size(datarep, incount, datatype, size, ierror)"
+    pmpi_pack_size_c_ = "MPI_Pack_size(incount, datatype, comm, size, ierror)"
+    pmpi_status_set_elements_c_ = "MPI_Status_set_elements(status, datatype, count, ierror)"
+    pmpi_type_contiguous_c_ = "MPI_Type_contiguous(count, oldtype, newtype, ierror)"
+    pmpi_type_create_darray_c_ = "MPI_Type_create_darray(size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype, ierror)"
+    pmpi_type_create_hindexed_c_ = "MPI_Type_create_hindexed(count, array_of_blocklengths, array_of_displacements, oldtype, newtype, ierror)"
+    pmpi_type_create_hindexed_block_c_ = "MPI_Type_create_hindexed_block(count, blocklength, array_of_displacements, oldtype, newtype, ierror)"
+    pmpi_type_create_hvector_c_ = "MPI_Type_create_hvector(count, blocklength, stride, oldtype, newtype, ierror)"
+    pmpi_type_create_indexed_block_c_ = "MPI_Type_create_indexed_block(count, blocklength, array_of_displacements, oldtype, newtype, ierror)"
+    pmpi_type_create_resized_c_ = "MPI_Type_create_resized(oldtype, lb, extent, newtype, ierror)"
+    pmpi_type_create_struct_c_ = "MPI_Type_create_struct(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype, ierror)"
+    pmpi_type_create_subarray_c_ = "MPI_Type_create_subarray(ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype, ierror)"
+    pmpi_type_get_contents_c_ = "MPI_Type_get_contents(datatype, max_integers, max_addresses, max_large_counts, max_datatypes, array_of_integers, array_of_addresses, array_of_large_counts, array_of_datatypes, ierror)"
+    pmpi_type_get_envelope_c_ = "MPI_Type_get_envelope(datatype, num_integers, num_addresses, num_large_counts, num_datatypes, combiner, ierror)"
+    pmpi_type_get_extent_c_ = "MPI_Type_get_extent(datatype, lb, extent, ierror)"
+    pmpi_type_get_true_extent_c_ = "MPI_Type_get_true_extent(datatype, true_lb, true_extent, ierror)"
+    pmpi_type_indexed_c_ = "MPI_Type_indexed(count, array_of_blocklengths, array_of_displacements, oldtype, newtype, ierror)"
+    pmpi_type_size_c_ = "MPI_Type_size(datatype, size, ierror)"
+    pmpi_type_vector_c_ = "MPI_Type_vector(count, blocklength, stride, oldtype, newtype, ierror)"
+    pmpi_unpack_c_ = "MPI_Unpack(inbuf, insize, position, outbuf, outcount, datatype, comm, ierror)"
+    pmpi_unpack_c_f08ts_ = "MPI_Unpack(inbuf, insize, position, outbuf, outcount, datatype, comm, ierror) of mpi_f08"
+    unpack_c_with_gaps = "MPI_Unpack(inbuf, insize, position, outbuf, outcount, datatype, comm, ierror) of mpi_f08"
+    pmpi_unpack_external_c_ = "MPI_Unpack_external(datarep, inbuf, insize, position, outbuf, outcount, datatype, ierror)"
+    pmpi_unpack_external_c_f08ts_ = "MPI_Unpack_external(datarep, inbuf, insize, position, outbuf, outcount, datatype, ierror) of mpi_f08"
+    unpack_external_c_with_gaps = "MPI_Unpack_external(datarep, inbuf, insize, position, outbuf, outcount, datatype, ierror) of mpi_f08"
 }

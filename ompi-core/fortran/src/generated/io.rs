@@ -144,11 +144,11 @@ extern "C" fn file_iread_with_gaps(fh: In<Int>, buf: Section, count: In<Int>, da
     if buf.is_contiguous() {
         return pmpi_file_iread_(fh, buf.start(), count, datatype, request, ierror);
     }
-    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_file_iread_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     let mut result = SUCCESS;
     pmpi_file_iread_(fh, buf_copy.start(), count, datatype, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
@@ -179,11 +179,11 @@ extern "C" fn file_iread_all_with_gaps(fh: In<Int>, buf: Section, count: In<Int>
     if buf.is_contiguous() {
         return pmpi_file_iread_all_(fh, buf.start(), count, datatype, request, ierror);
     }
-    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_file_iread_all_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     let mut result = SUCCESS;
     pmpi_file_iread_all_(fh, buf_copy.start(), count, datatype, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
@@ -214,11 +214,11 @@ extern "C" fn file_iwrite_with_gaps(fh: In<Int>, buf: Section, count: In<Int>, d
     if buf.is_contiguous() {
         return pmpi_file_iwrite_(fh, buf.start(), count, datatype, request, ierror);
     }
-    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_file_iwrite_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     let mut result = SUCCESS;
     pmpi_file_iwrite_(fh, buf_copy.start(), count, datatype, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
@@ -249,11 +249,11 @@ extern "C" fn file_iwrite_all_with_gaps(fh: In<Int>, buf: Section, count: In<Int
     if buf.is_contiguous() {
         return pmpi_file_iwrite_all_(fh, buf.start(), count, datatype, request, ierror);
     }
-    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_file_iwrite_all_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     let mut result = SUCCESS;
     pmpi_file_iwrite_all_(fh, buf_copy.start(), count, datatype, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
@@ -297,11 +297,11 @@ extern "C" fn file_read_with_gaps(fh: In<Int>, buf: Section, count: In<Int>, dat
     if buf.is_contiguous() {
         return pmpi_file_read_(fh, buf.start(), count, datatype, status, ierror);
     }
-    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_file_read_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     pmpi_file_read_(fh, buf_copy.start(), count, datatype, status, ierror);
     buf_copy.copy_back();
 }
@@ -327,11 +327,11 @@ extern "C" fn file_read_all_with_gaps(fh: In<Int>, buf: Section, count: In<Int>,
     if buf.is_contiguous() {
         return pmpi_file_read_all_(fh, buf.start(), count, datatype, status, ierror);
     }
-    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_file_read_all_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     pmpi_file_read_all_(fh, buf_copy.start(), count, datatype, status, ierror);
     buf_copy.copy_back();
 }
@@ -357,11 +357,11 @@ extern "C" fn file_read_all_begin_with_gaps(fh: In<Int>, buf: Section, count: In
     if buf.is_contiguous() {
         return pmpi_file_read_all_begin_(fh, buf.start(), count, datatype, ierror);
     }
-    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_file_read_all_begin_(fh, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
     }
-    ierror.set(refuse_section());
+    ierror.set(Refusal::Gaps.raise(On::File(fh), "buf"));
 }
 
 /// MPI_File_read_all_end(fh, buf, status, ierror)
@@ -434,11 +434,11 @@ extern "C" fn file_write_with_gaps(fh: In<Int>, buf: Section, count: In<Int>, da
     if buf.is_contiguous() {
         return pmpi_file_write_(fh, buf.start(), count, datatype, status, ierror);
     }
-    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_file_write_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     pmpi_file_write_(fh, buf_copy.start(), count, datatype, status, ierror);
 }
 
@@ -463,11 +463,11 @@ extern "C" fn file_write_all_with_gaps(fh: In<Int>, buf: Section, count: In<Int>
     if buf.is_contiguous() {
         return pmpi_file_write_all_(fh, buf.start(), count, datatype, status, ierror);
     }
-    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_file_write_all_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     pmpi_file_write_all_(fh, buf_copy.start(), count, datatype, status, ierror);
 }
 
@@ -492,11 +492,11 @@ extern "C" fn file_write_all_begin_with_gaps(fh: In<Int>, buf: Section, count: I
     if buf.is_contiguous() {
         return pmpi_file_write_all_begin_(fh, buf.start(), count, datatype, ierror);
     }
-    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_file_write_all_begin_(fh, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
     }
-    ierror.set(refuse_section());
+    ierror.set(Refusal::Gaps.raise(On::File(fh), "buf"));
 }
 
 /// MPI_File_write_all_end(fh, buf, status, ierror)

@@ -47,11 +47,11 @@ extern "C" fn file_iread_c_with_gaps(fh: In<Int>, buf: Section, count: In<i64>, 
     if buf.is_contiguous() {
         return pmpi_file_iread_c_(fh, buf.start(), count, datatype, request, ierror);
     }
-    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_file_iread_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     let mut result = SUCCESS;
     pmpi_file_iread_c_(fh, buf_copy.start(), count, datatype, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
@@ -82,11 +82,11 @@ extern "C" fn file_iread_all_c_with_gaps(fh: In<Int>, buf: Section, count: In<i6
     if buf.is_contiguous() {
         return pmpi_file_iread_all_c_(fh, buf.start(), count, datatype, request, ierror);
     }
-    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_file_iread_all_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     let mut result = SUCCESS;
     pmpi_file_iread_all_c_(fh, buf_copy.start(), count, datatype, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
@@ -117,11 +117,11 @@ extern "C" fn file_iwrite_c_with_gaps(fh: In<Int>, buf: Section, count: In<i64>,
     if buf.is_contiguous() {
         return pmpi_file_iwrite_c_(fh, buf.start(), count, datatype, request, ierror);
     }
-    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_file_iwrite_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     let mut result = SUCCESS;
     pmpi_file_iwrite_c_(fh, buf_copy.start(), count, datatype, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
@@ -152,11 +152,11 @@ extern "C" fn file_iwrite_all_c_with_gaps(fh: In<Int>, buf: Section, count: In<i
     if buf.is_contiguous() {
         return pmpi_file_iwrite_all_c_(fh, buf.start(), count, datatype, request, ierror);
     }
-    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_file_iwrite_all_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     let mut result = SUCCESS;
     pmpi_file_iwrite_all_c_(fh, buf_copy.start(), count, datatype, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
@@ -184,11 +184,11 @@ extern "C" fn file_read_c_with_gaps(fh: In<Int>, buf: Section, count: In<i64>, d
     if buf.is_contiguous() {
         return pmpi_file_read_c_(fh, buf.start(), count, datatype, status, ierror);
     }
-    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_file_read_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     pmpi_file_read_c_(fh, buf_copy.start(), count, datatype, status, ierror);
     buf_copy.copy_back();
 }
@@ -214,11 +214,11 @@ extern "C" fn file_read_all_c_with_gaps(fh: In<Int>, buf: Section, count: In<i64
     if buf.is_contiguous() {
         return pmpi_file_read_all_c_(fh, buf.start(), count, datatype, status, ierror);
     }
-    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_file_read_all_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     pmpi_file_read_all_c_(fh, buf_copy.start(), count, datatype, status, ierror);
     buf_copy.copy_back();
 }
@@ -244,11 +244,11 @@ extern "C" fn file_read_all_begin_c_with_gaps(fh: In<Int>, buf: Section, count: 
     if buf.is_contiguous() {
         return pmpi_file_read_all_begin_c_(fh, buf.start(), count, datatype, ierror);
     }
-    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_file_read_all_begin_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
     }
-    ierror.set(refuse_section());
+    ierror.set(Refusal::Gaps.raise(On::File(fh), "buf"));
 }
 
 /// MPI_File_write_c(fh, buf, count, datatype, status, ierror)
@@ -272,11 +272,11 @@ extern "C" fn file_write_c_with_gaps(fh: In<Int>, buf: Section, count: In<i64>, 
     if buf.is_contiguous() {
         return pmpi_file_write_c_(fh, buf.start(), count, datatype, status, ierror);
     }
-    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_file_write_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     pmpi_file_write_c_(fh, buf_copy.start(), count, datatype, status, ierror);
 }
 
@@ -301,11 +301,11 @@ extern "C" fn file_write_all_c_with_gaps(fh: In<Int>, buf: Section, count: In<i6
     if buf.is_contiguous() {
         return pmpi_file_write_all_c_(fh, buf.start(), count, datatype, status, ierror);
     }
-    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_file_write_all_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     pmpi_file_write_all_c_(fh, buf_copy.start(), count, datatype, status, ierror);
 }
 
@@ -330,45 +330,45 @@ extern "C" fn file_write_all_begin_c_with_gaps(fh: In<Int>, buf: Section, count:
     if buf.is_contiguous() {
         return pmpi_file_write_all_begin_c_(fh, buf.start(), count, datatype, ierror);
     }
-    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_file_write_all_begin_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
     }
-    ierror.set(refuse_section());
+    ierror.set(Refusal::Gaps.raise(On::File(fh), "buf"));
 }
 
 f08_names! { file_get_type_extent_c }
 f08ts_names! { file_iread_c file_iread_all_c file_iwrite_c file_iwrite_all_c file_read_c file_read_all_c file_read_all_begin_c file_write_c file_write_all_c file_write_all_begin_c }
 routines! {
-    pmpi_file_get_type_extent_c_ = "MPI_File_get_type_extent_c(fh, datatype, extent, ierror)"
-    pmpi_file_iread_c_ = "MPI_File_iread_c(fh, buf, count, datatype, request, ierror)"
-    pmpi_file_iread_c_f08ts_ = "MPI_File_iread_c(fh, buf, count, datatype, request, ierror) of mpi_f08"
-    file_iread_c_with_gaps = "MPI_File_iread_c(fh, buf, count, datatype, request, ierror) of mpi_f08"
-    pmpi_file_iread_all_c_ = "MPI_File_iread_all_c(fh, buf, count, datatype, request, ierror)"
-    pmpi_file_iread_all_c_f08ts_ = "MPI_File_iread_all_c(fh, buf, count, datatype, request, ierror) of mpi_f08"
-    file_iread_all_c_with_gaps = "MPI_File_iread_all_c(fh, buf, count, datatype, request, ierror) of mpi_f08"
-    pmpi_file_iwrite_c_ = "MPI_File_iwrite_c(fh, buf, count, datatype, request, ierror)"
-    pmpi_file_iwrite_c_f08ts_ = "MPI_File_iwrite_c(fh, buf, count, datatype, request, ierror) of mpi_f08"
-    file_iwrite_c_with_gaps = "MPI_File_iwrite_c(fh, buf, count, datatype, request, ierror) of mpi_f08"
-    pmpi_file_iwrite_all_c_ = "MPI_File_iwrite_all_c(fh, buf, count, datatype, request, ierror)"
-    pmpi_file_iwrite_all_c_f08ts_ = "MPI_File_iwrite_all_c(fh, buf, count, datatype, request, ierror) of mpi_f08"
-    file_iwrite_all_c_with_gaps = "MPI_File_iwrite_all_c(fh, buf, count, datatype, request, ierror) of mpi_f08"
-    pmpi_file_read_c_ = "MPI_File_read_c(fh, buf, count, datatype, status, ierror)"
-    pmpi_file_read_c_f08ts_ = "MPI_File_read_c(fh, buf, count, datatype, status, ierror) of mpi_f08"
-    file_read_c_with_gaps = "MPI_File_read_c(fh, buf, count, datatype, status, ierror) of mpi_f08"
-    pmpi_file_read_all_c_ = "MPI_File_read_all_c(fh, buf, count, datatype, status, ierror)"
-    pmpi_file_read_all_c_f08ts_ = "MPI_File_read_all_c(fh, buf, count, datatype, status, ierror) of mpi_f08"
-    file_read_all_c_with_gaps = "MPI_File_read_all_c(fh, buf, count, datatype, status, ierror) of mpi_f08"
-    pmpi_file_read_all_begin_c_ = "MPI_File_read_all_begin_c(fh, buf, count, datatype, ierror)"
-    pmpi_file_read_all_begin_c_f08ts_ = "MPI_File_read_all_begin_c(fh, buf, count, datatype, ierror) of mpi_f08"
-    file_read_all_begin_c_with_gaps = "MPI_File_read_all_begin_c(fh, buf, count, datatype, ierror) of mpi_f08"
-    pmpi_file_write_c_ = "MPI_File_write_c(fh, buf, count, datatype, status, ierror)"
-    pmpi_file_write_c_f08ts_ = "MPI_File_write_c(fh, buf, count, datatype, status, ierror) of mpi_f08"
-    file_write_c_with_gaps = "MPI_File_write_c(fh, buf, count, datatype, status, ierror) of mpi_f08"
-    pmpi_file_write_all_c_ = "MPI_File_write_all_c(fh, buf, count, datatype, status, ierror)"
-    pmpi_file_write_all_c_f08ts_ = "MPI_File_write_all_c(fh, buf, count, datatype, status, ierror) of mpi_f08"
-    file_write_all_c_with_gaps = "MPI_File_write_all_c(fh, buf, count, datatype, status, ierror) of mpi_f08"
-    pmpi_file_write_all_begin_c_ = "MPI_File_write_all_begin_c(fh, buf, count, datatype, ierror)"
-    pmpi_file_write_all_begin_c_f08ts_ = "MPI_File_write_all_begin_c(fh, buf, count, datatype, ierror) of mpi_f08"
-    file_write_all_begin_c_with_gaps = "MPI_File_write_all_begin_c(fh, buf, count, datatype, ierror) of mpi_f08"
+    pmpi_file_get_type_extent_c_ = "MPI_File_get_type_extent(fh, datatype, extent, ierror)"
+    pmpi_file_iread_c_ = "MPI_File_iread(fh, buf, count, datatype, request, ierror)"
+    pmpi_file_iread_c_f08ts_ = "MPI_File_iread(fh, buf, count, datatype, request, ierror) of mpi_f08"
+    file_iread_c_with_gaps = "MPI_File_iread(fh, buf, count, datatype, request, ierror) of mpi_f08"
+    pmpi_file_iread_all_c_ = "MPI_File_iread_all(fh, buf, count, datatype, request, ierror)"
+    pmpi_file_iread_all_c_f08ts_ = "MPI_File_iread_all(fh, buf, count, datatype, request, ierror) of mpi_f08"
+    file_iread_all_c_with_gaps = "MPI_File_iread_all(fh, buf, count, datatype, request, ierror) of mpi_f08"
+    pmpi_file_iwrite_c_ = "MPI_File_iwrite(fh, buf, count, datatype, request, ierror)"
+    pmpi_file_iwrite_c_f08ts_ = "MPI_File_iwrite(fh, buf, count, datatype, request, ierror) of mpi_f08"
+    file_iwrite_c_with_gaps = "MPI_File_iwrite(fh, buf, count, datatype, request, ierror) of mpi_f08"
+    pmpi_file_iwrite_all_c_ = "MPI_File_iwrite_all(fh, buf, count, datatype, request, ierror)"
+    pmpi_file_iwrite_all_c_f08ts_ = "MPI_File_iwrite_all(fh, buf, count, datatype, request, ierror) of mpi_f08"
+    file_iwrite_all_c_with_gaps = "MPI_File_iwrite_all(fh, buf, count, datatype, request, ierror) of mpi_f08"
+    pmpi_file_read_c_ = "MPI_File_read(fh, buf, count, datatype, status, ierror)"
+    pmpi_file_read_c_f08ts_ = "MPI_File_read(fh, buf, count, datatype, status, ierror) of mpi_f08"
+    file_read_c_with_gaps = "MPI_File_read(fh, buf, count, datatype, status, ierror) of mpi_f08"
+    pmpi_file_read_all_c_ = "MPI_File_read_all(fh, buf, count, datatype, status, ierror)"
+    pmpi_file_read_all_c_f08ts_ = "MPI_File_read_all(fh, buf, count, datatype, status, ierror) of mpi_f08"
+    file_read_all_c_with_gaps = "MPI_File_read_all(fh, buf, count, datatype, status, ierror) of mpi_f08"
+    pmpi_file_read_all_begin_c_ = "MPI_File_read_all_begin(fh, buf, count, datatype, ierror)"
+    pmpi_file_read_all_begin_c_f08ts_ = "MPI_File_read_all_begin(fh, buf, count, datatype, ierror) of mpi_f08"
+    file_read_all_begin_c_with_gaps = "MPI_File_read_all_begin(fh, buf, count, datatype, ierror) of mpi_f08"
+    pmpi_file_write_c_ = "MPI_File_write(fh, buf, count, datatype, status, ierror)"
+    pmpi_file_write_c_f08ts_ = "MPI_File_write(fh, buf, count, datatype, status, ierror) of mpi_f08"
+    file_write_c_with_gaps = "MPI_File_write(fh, buf, count, datatype, status, ierror) of mpi_f08"
+    pmpi_file_write_all_c_ = "MPI_File_write_all(fh, buf, count, datatype, status, ierror)"
+    pmpi_file_write_all_c_f08ts_ = "MPI_File_write_all(fh, buf, count, datatype, status, ierror) of mpi_f08"
+    file_write_all_c_with_gaps = "MPI_File_write_all(fh, buf, count, datatype, status, ierror) of mpi_f08"
+    pmpi_file_write_all_begin_c_ = "MPI_File_write_all_begin(fh, buf, count, datatype, ierror)"
+    pmpi_file_write_all_begin_c_f08ts_ = "MPI_File_write_all_begin(fh, buf, count, datatype, ierror) of mpi_f08"
+    file_write_all_begin_c_with_gaps = "MPI_File_write_all_begin(fh, buf, count, datatype, ierror) of mpi_f08"
 }

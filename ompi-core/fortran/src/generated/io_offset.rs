@@ -42,11 +42,11 @@ extern "C" fn file_iread_at_with_gaps(fh: In<Int>, offset: In<i64>, buf: Section
     if buf.is_contiguous() {
         return pmpi_file_iread_at_(fh, offset, buf.start(), count, datatype, request, ierror);
     }
-    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_file_iread_at_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     let mut result = SUCCESS;
     pmpi_file_iread_at_(fh, offset, buf_copy.start(), count, datatype, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
@@ -77,11 +77,11 @@ extern "C" fn file_iread_at_all_with_gaps(fh: In<Int>, offset: In<i64>, buf: Sec
     if buf.is_contiguous() {
         return pmpi_file_iread_at_all_(fh, offset, buf.start(), count, datatype, request, ierror);
     }
-    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_file_iread_at_all_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     let mut result = SUCCESS;
     pmpi_file_iread_at_all_(fh, offset, buf_copy.start(), count, datatype, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
@@ -112,11 +112,11 @@ extern "C" fn file_iwrite_at_with_gaps(fh: In<Int>, offset: In<i64>, buf: Sectio
     if buf.is_contiguous() {
         return pmpi_file_iwrite_at_(fh, offset, buf.start(), count, datatype, request, ierror);
     }
-    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_file_iwrite_at_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     let mut result = SUCCESS;
     pmpi_file_iwrite_at_(fh, offset, buf_copy.start(), count, datatype, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
@@ -147,11 +147,11 @@ extern "C" fn file_iwrite_at_all_with_gaps(fh: In<Int>, offset: In<i64>, buf: Se
     if buf.is_contiguous() {
         return pmpi_file_iwrite_at_all_(fh, offset, buf.start(), count, datatype, request, ierror);
     }
-    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_file_iwrite_at_all_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     let mut result = SUCCESS;
     pmpi_file_iwrite_at_all_(fh, offset, buf_copy.start(), count, datatype, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
@@ -179,11 +179,11 @@ extern "C" fn file_read_at_with_gaps(fh: In<Int>, offset: In<i64>, buf: Section,
     if buf.is_contiguous() {
         return pmpi_file_read_at_(fh, offset, buf.start(), count, datatype, status, ierror);
     }
-    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_file_read_at_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     pmpi_file_read_at_(fh, offset, buf_copy.start(), count, datatype, status, ierror);
     buf_copy.copy_back();
 }
@@ -209,11 +209,11 @@ extern "C" fn file_read_at_all_with_gaps(fh: In<Int>, offset: In<i64>, buf: Sect
     if buf.is_contiguous() {
         return pmpi_file_read_at_all_(fh, offset, buf.start(), count, datatype, status, ierror);
     }
-    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_file_read_at_all_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     pmpi_file_read_at_all_(fh, offset, buf_copy.start(), count, datatype, status, ierror);
     buf_copy.copy_back();
 }
@@ -239,11 +239,11 @@ extern "C" fn file_read_at_all_begin_with_gaps(fh: In<Int>, offset: In<i64>, buf
     if buf.is_contiguous() {
         return pmpi_file_read_at_all_begin_(fh, offset, buf.start(), count, datatype, ierror);
     }
-    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_file_read_at_all_begin_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
     }
-    ierror.set(refuse_section());
+    ierror.set(Refusal::Gaps.raise(On::File(fh), "buf"));
 }
 
 /// MPI_File_read_at_all_end(fh, buf, status, ierror)
@@ -279,11 +279,11 @@ extern "C" fn file_write_at_with_gaps(fh: In<Int>, offset: In<i64>, buf: Section
     if buf.is_contiguous() {
         return pmpi_file_write_at_(fh, offset, buf.start(), count, datatype, status, ierror);
     }
-    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_file_write_at_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     pmpi_file_write_at_(fh, offset, buf_copy.start(), count, datatype, status, ierror);
 }
 
@@ -308,11 +308,11 @@ extern "C" fn file_write_at_all_with_gaps(fh: In<Int>, offset: In<i64>, buf: Sec
     if buf.is_contiguous() {
         return pmpi_file_write_at_all_(fh, offset, buf.start(), count, datatype, status, ierror);
     }
-    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_file_write_at_all_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     pmpi_file_write_at_all_(fh, offset, buf_copy.start(), count, datatype, status, ierror);
 }
 
@@ -337,11 +337,11 @@ extern "C" fn file_write_at_all_begin_with_gaps(fh: In<Int>, offset: In<i64>, bu
     if buf.is_contiguous() {
         return pmpi_file_write_at_all_begin_(fh, offset, buf.start(), count, datatype, ierror);
     }
-    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_file_write_at_all_begin_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
     }
-    ierror.set(refuse_section());
+    ierror.set(Refusal::Gaps.raise(On::File(fh), "buf"));
 }
 
 /// MPI_File_write_at_all_end(fh, buf, status, ierror)

@@ -40,11 +40,11 @@ extern "C" fn file_iread_at_c_with_gaps(fh: In<Int>, offset: In<i64>, buf: Secti
     if buf.is_contiguous() {
         return pmpi_file_iread_at_c_(fh, offset, buf.start(), count, datatype, request, ierror);
     }
-    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_file_iread_at_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     let mut result = SUCCESS;
     pmpi_file_iread_at_c_(fh, offset, buf_copy.start(), count, datatype, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
@@ -75,11 +75,11 @@ extern "C" fn file_iread_at_all_c_with_gaps(fh: In<Int>, offset: In<i64>, buf: S
     if buf.is_contiguous() {
         return pmpi_file_iread_at_all_c_(fh, offset, buf.start(), count, datatype, request, ierror);
     }
-    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_file_iread_at_all_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     let mut result = SUCCESS;
     pmpi_file_iread_at_all_c_(fh, offset, buf_copy.start(), count, datatype, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
@@ -110,11 +110,11 @@ extern "C" fn file_iwrite_at_c_with_gaps(fh: In<Int>, offset: In<i64>, buf: Sect
     if buf.is_contiguous() {
         return pmpi_file_iwrite_at_c_(fh, offset, buf.start(), count, datatype, request, ierror);
     }
-    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_file_iwrite_at_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     let mut result = SUCCESS;
     pmpi_file_iwrite_at_c_(fh, offset, buf_copy.start(), count, datatype, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
@@ -145,11 +145,11 @@ extern "C" fn file_iwrite_at_all_c_with_gaps(fh: In<Int>, offset: In<i64>, buf: 
     if buf.is_contiguous() {
         return pmpi_file_iwrite_at_all_c_(fh, offset, buf.start(), count, datatype, request, ierror);
     }
-    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_file_iwrite_at_all_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     let mut result = SUCCESS;
     pmpi_file_iwrite_at_all_c_(fh, offset, buf_copy.start(), count, datatype, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
@@ -177,11 +177,11 @@ extern "C" fn file_read_at_c_with_gaps(fh: In<Int>, offset: In<i64>, buf: Sectio
     if buf.is_contiguous() {
         return pmpi_file_read_at_c_(fh, offset, buf.start(), count, datatype, status, ierror);
     }
-    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_file_read_at_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     pmpi_file_read_at_c_(fh, offset, buf_copy.start(), count, datatype, status, ierror);
     buf_copy.copy_back();
 }
@@ -207,11 +207,11 @@ extern "C" fn file_read_at_all_c_with_gaps(fh: In<Int>, offset: In<i64>, buf: Se
     if buf.is_contiguous() {
         return pmpi_file_read_at_all_c_(fh, offset, buf.start(), count, datatype, status, ierror);
     }
-    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_file_read_at_all_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     pmpi_file_read_at_all_c_(fh, offset, buf_copy.start(), count, datatype, status, ierror);
     buf_copy.copy_back();
 }
@@ -237,11 +237,11 @@ extern "C" fn file_read_at_all_begin_c_with_gaps(fh: In<Int>, offset: In<i64>, b
     if buf.is_contiguous() {
         return pmpi_file_read_at_all_begin_c_(fh, offset, buf.start(), count, datatype, ierror);
     }
-    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_file_read_at_all_begin_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
     }
-    ierror.set(refuse_section());
+    ierror.set(Refusal::Gaps.raise(On::File(fh), "buf"));
 }
 
 /// MPI_File_write_at_c(fh, offset, buf, count, datatype, status, ierror)
@@ -265,11 +265,11 @@ extern "C" fn file_write_at_c_with_gaps(fh: In<Int>, offset: In<i64>, buf: Secti
     if buf.is_contiguous() {
         return pmpi_file_write_at_c_(fh, offset, buf.start(), count, datatype, status, ierror);
     }
-    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_file_write_at_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     pmpi_file_write_at_c_(fh, offset, buf_copy.start(), count, datatype, status, ierror);
 }
 
@@ -294,11 +294,11 @@ extern "C" fn file_write_at_all_c_with_gaps(fh: In<Int>, offset: In<i64>, buf: S
     if buf.is_contiguous() {
         return pmpi_file_write_at_all_c_(fh, offset, buf.start(), count, datatype, status, ierror);
     }
-    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_file_write_at_all_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     pmpi_file_write_at_all_c_(fh, offset, buf_copy.start(), count, datatype, status, ierror);
 }
 
@@ -323,43 +323,43 @@ extern "C" fn file_write_at_all_begin_c_with_gaps(fh: In<Int>, offset: In<i64>, 
     if buf.is_contiguous() {
         return pmpi_file_write_at_all_begin_c_(fh, offset, buf.start(), count, datatype, ierror);
     }
-    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_file_write_at_all_begin_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
     }
-    ierror.set(refuse_section());
+    ierror.set(Refusal::Gaps.raise(On::File(fh), "buf"));
 }
 
 f08ts_names! { file_iread_at_c file_iread_at_all_c file_iwrite_at_c file_iwrite_at_all_c file_read_at_c file_read_at_all_c file_read_at_all_begin_c file_write_at_c file_write_at_all_c file_write_at_all_begin_c }
 routines! {
-    pmpi_file_iread_at_c_ = "MPI_File_iread_at_c(fh, offset, buf, count, datatype, request, ierror)"
-    pmpi_file_iread_at_c_f08ts_ = "MPI_File_iread_at_c(fh, offset, buf, count, datatype, request, ierror) of mpi_f08"
-    file_iread_at_c_with_gaps = "MPI_File_iread_at_c(fh, offset, buf, count, datatype, request, ierror) of mpi_f08"
-    pmpi_file_iread_at_all_c_ = "MPI_File_iread_at_all_c(fh, offset, buf, count, datatype, request, ierror)"
-    pmpi_file_iread_at_all_c_f08ts_ = "MPI_File_iread_at_all_c(fh, offset, buf, count, datatype, request, ierror) of mpi_f08"
-    file_iread_at_all_c_with_gaps = "MPI_File_iread_at_all_c(fh, offset, buf, count, datatype, request, ierror) of mpi_f08"
-    pmpi_file_iwrite_at_c_ = "MPI_File_iwrite_at_c(fh, offset, buf, count, datatype, request, ierror)"
-    pmpi_file_iwrite_at_c_f08ts_ = "MPI_File_iwrite_at_c(fh, offset, buf, count, datatype, request, ierror) of mpi_f08"
-    file_iwrite_at_c_with_gaps = "MPI_File_iwrite_at_c(fh, offset, buf, count, datatype, request, ierror) of mpi_f08"
-    pmpi_file_iwrite_at_all_c_ = "MPI_File_iwrite_at_all_c(fh, offset, buf, count, datatype, request, ierror)"
-    pmpi_file_iwrite_at_all_c_f08ts_ = "MPI_File_iwrite_at_all_c(fh, offset, buf, count, datatype, request, ierror) of mpi_f08"
-    file_iwrite_at_all_c_with_gaps = "MPI_File_iwrite_at_all_c(fh, offset, buf, count, datatype, request, ierror) of mpi_f08"
-    pmpi_file_read_at_c_ = "MPI_File_read_at_c(fh, offset, buf, count, datatype, status, ierror)"
-    pmpi_file_read_at_c_f08ts_ = "MPI_File_read_at_c(fh, offset, buf, count, datatype, status, ierror) of mpi_f08"
-    file_read_at_c_with_gaps = "MPI_File_read_at_c(fh, offset, buf, count, datatype, status, ierror) of mpi_f08"
-    pmpi_file_read_at_all_c_ = "MPI_File_read_at_all_c(fh, offset, buf, count, datatype, status, ierror)"
-    pmpi_file_read_at_all_c_f08ts_ = "MPI_File_read_at_all_c(fh, offset, buf, count, datatype, status, ierror) of mpi_f08"
-    file_read_at_all_c_with_gaps = "MPI_File_read_at_all_c(fh, offset, buf, count, datatype, status, ierror) of mpi_f08"
-    pmpi_file_read_at_all_begin_c_ = "MPI_File_read_at_all_begin_c(fh, offset, buf, count, datatype, ierror)"
-    pmpi_file_read_at_all_begin_c_f08ts_ = "MPI_File_read_at_all_begin_c(fh, offset, buf, count, datatype, ierror) of mpi_f08"
-    file_read_at_all_begin_c_with_gaps = "MPI_File_read_at_all_begin_c(fh, offset, buf, count, datatype, ierror) of mpi_f08"
-    pmpi_file_write_at_c_ = "MPI_File_write_at_c(fh, offset, buf, count, datatype, status, ierror)"
-    pmpi_file_write_at_c_f08ts_ = "MPI_File_write_at_c(fh, offset, buf, count, datatype, status, ierror) of mpi_f08"
-    file_write_at_c_with_gaps = "MPI_File_write_at_c(fh, offset, buf, count, datatype, status, ierror) of mpi_f08"
-    pmpi_file_write_at_all_c_ = "MPI_File_write_at_all_c(fh, offset, buf, count, datatype, status, ierror)"
-    pmpi_file_write_at_all_c_f08ts_ = "MPI_File_write_at_all_c(fh, offset, buf, count, datatype, status, ierror) of mpi_f08"
-    file_write_at_all_c_with_gaps = "MPI_File_write_at_all_c(fh, offset, buf, count, datatype, status, ierror) of mpi_f08"
-    pmpi_file_write_at_all_begin_c_ = "MPI_File_write_at_all_begin_c(fh, offset, buf, count, datatype, ierror)"
-    pmpi_file_write_at_all_begin_c_f08ts_ = "MPI_File_write_at_all_begin_c(fh, offset, buf, count, datatype, ierror) of mpi_f08"
-    file_write_at_all_begin_c_with_gaps = "MPI_File_write_at_all_begin_c(fh, offset, buf, count, datatype, ierror) of mpi_f08"
+    pmpi_file_iread_at_c_ = "MPI_File_iread_at(fh, offset, buf, count, datatype, request, ierror)"
+    pmpi_file_iread_at_c_f08ts_ = "MPI_File_iread_at(fh, offset, buf, count, datatype, request, ierror) of mpi_f08"
+    file_iread_at_c_with_gaps = "MPI_File_iread_at(fh, offset, buf, count, datatype, request, ierror) of mpi_f08"
+    pmpi_file_iread_at_all_c_ = "MPI_File_iread_at_all(fh, offset, buf, count, datatype, request, ierror)"
+    pmpi_file_iread_at_all_c_f08ts_ = "MPI_File_iread_at_all(fh, offset, buf, count, datatype, request, ierror) of mpi_f08"
+    file_iread_at_all_c_with_gaps = "MPI_File_iread_at_all(fh, offset, buf, count, datatype, request, ierror) of mpi_f08"
+    pmpi_file_iwrite_at_c_ = "MPI_File_iwrite_at(fh, offset, buf, count, datatype, request, ierror)"
+    pmpi_file_iwrite_at_c_f08ts_ = "MPI_File_iwrite_at(fh, offset, buf, count, datatype, request, ierror) of mpi_f08"
+    file_iwrite_at_c_with_gaps = "MPI_File_iwrite_at(fh, offset, buf, count, datatype, request, ierror) of mpi_f08"
+    pmpi_file_iwrite_at_all_c_ = "MPI_File_iwrite_at_all(fh, offset, buf, count, datatype, request, ierror)"
+    pmpi_file_iwrite_at_all_c_f08ts_ = "MPI_File_iwrite_at_all(fh, offset, buf, count, datatype, request, ierror) of mpi_f08"
+    file_iwrite_at_all_c_with_gaps = "MPI_File_iwrite_at_all(fh, offset, buf, count, datatype, request, ierror) of mpi_f08"
+    pmpi_file_read_at_c_ = "MPI_File_read_at(fh, offset, buf, count, datatype, status, ierror)"
+    pmpi_file_read_at_c_f08ts_ = "MPI_File_read_at(fh, offset, buf, count, datatype, status, ierror) of mpi_f08"
+    file_read_at_c_with_gaps = "MPI_File_read_at(fh, offset, buf, count, datatype, status, ierror) of mpi_f08"
+    pmpi_file_read_at_all_c_ = "MPI_File_read_at_all(fh, offset, buf, count, datatype, status, ierror)"
+    pmpi_file_read_at_all_c_f08ts_ = "MPI_File_read_at_all(fh, offset, buf, count, datatype, status, ierror) of mpi_f08"
+    file_read_at_all_c_with_gaps = "MPI_File_read_at_all(fh, offset, buf, count, datatype, status, ierror) of mpi_f08"
+    pmpi_file_read_at_all_begin_c_ = "MPI_File_read_at_all_begin(fh, offset, buf, count, datatype, ierror)"
+    pmpi_file_read_at_all_begin_c_f08ts_ = "MPI_File_read_at_all_begin(fh, offset, buf, count, datatype, ierror) of mpi_f08"
+    file_read_at_all_begin_c_with_gaps = "MPI_File_read_at_all_begin(fh, offset, buf, count, datatype, ierror) of mpi_f08"
+    pmpi_file_write_at_c_ = "MPI_File_write_at(fh, offset, buf, count, datatype, status, ierror)"
+    pmpi_file_write_at_c_f08ts_ = "MPI_File_write_at(fh, offset, buf, count, datatype, status, ierror) of mpi_f08"
+    file_write_at_c_with_gaps = "MPI_File_write_at(fh, offset, buf, count, datatype, status, ierror) of mpi_f08"
+    pmpi_file_write_at_all_c_ = "MPI_File_write_at_all(fh, offset, buf, count, datatype, status, ierror)"
+    pmpi_file_write_at_all_c_f08ts_ = "MPI_File_write_at_all(fh, offset, buf, count, datatype, status, ierror) of mpi_f08"
+    file_write_at_all_c_with_gaps = "MPI_File_write_at_all(fh, offset, buf, count, datatype, status, ierror) of mpi_f08"
+    pmpi_file_write_at_all_begin_c_ = "MPI_File_write_at_all_begin(fh, offset, buf, count, datatype, ierror)"
+    pmpi_file_write_at_all_begin_c_f08ts_ = "MPI_File_write_at_all_begin(fh, offset, buf, count, datatype, ierror) of mpi_f08"
+    file_write_at_all_begin_c_with_gaps = "MPI_File_write_at_all_begin(fh, offset, buf, count, datatype, ierror) of mpi_f08"
 }

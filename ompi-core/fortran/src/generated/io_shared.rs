@@ -48,11 +48,11 @@ extern "C" fn file_iread_shared_with_gaps(fh: In<Int>, buf: Section, count: In<I
     if buf.is_contiguous() {
         return pmpi_file_iread_shared_(fh, buf.start(), count, datatype, request, ierror);
     }
-    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_file_iread_shared_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     let mut result = SUCCESS;
     pmpi_file_iread_shared_(fh, buf_copy.start(), count, datatype, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
@@ -83,11 +83,11 @@ extern "C" fn file_iwrite_shared_with_gaps(fh: In<Int>, buf: Section, count: In<
     if buf.is_contiguous() {
         return pmpi_file_iwrite_shared_(fh, buf.start(), count, datatype, request, ierror);
     }
-    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_file_iwrite_shared_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     let mut result = SUCCESS;
     pmpi_file_iwrite_shared_(fh, buf_copy.start(), count, datatype, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
@@ -115,11 +115,11 @@ extern "C" fn file_read_ordered_with_gaps(fh: In<Int>, buf: Section, count: In<I
     if buf.is_contiguous() {
         return pmpi_file_read_ordered_(fh, buf.start(), count, datatype, status, ierror);
     }
-    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_file_read_ordered_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     pmpi_file_read_ordered_(fh, buf_copy.start(), count, datatype, status, ierror);
     buf_copy.copy_back();
 }
@@ -145,11 +145,11 @@ extern "C" fn file_read_ordered_begin_with_gaps(fh: In<Int>, buf: Section, count
     if buf.is_contiguous() {
         return pmpi_file_read_ordered_begin_(fh, buf.start(), count, datatype, ierror);
     }
-    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_file_read_ordered_begin_(fh, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
     }
-    ierror.set(refuse_section());
+    ierror.set(Refusal::Gaps.raise(On::File(fh), "buf"));
 }
 
 /// MPI_File_read_ordered_end(fh, buf, status, ierror)
@@ -185,11 +185,11 @@ extern "C" fn file_read_shared_with_gaps(fh: In<Int>, buf: Section, count: In<In
     if buf.is_contiguous() {
         return pmpi_file_read_shared_(fh, buf.start(), count, datatype, status, ierror);
     }
-    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_file_read_shared_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     pmpi_file_read_shared_(fh, buf_copy.start(), count, datatype, status, ierror);
     buf_copy.copy_back();
 }
@@ -221,11 +221,11 @@ extern "C" fn file_write_ordered_with_gaps(fh: In<Int>, buf: Section, count: In<
     if buf.is_contiguous() {
         return pmpi_file_write_ordered_(fh, buf.start(), count, datatype, status, ierror);
     }
-    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_file_write_ordered_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     pmpi_file_write_ordered_(fh, buf_copy.start(), count, datatype, status, ierror);
 }
 
@@ -250,11 +250,11 @@ extern "C" fn file_write_ordered_begin_with_gaps(fh: In<Int>, buf: Section, coun
     if buf.is_contiguous() {
         return pmpi_file_write_ordered_begin_(fh, buf.start(), count, datatype, ierror);
     }
-    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_file_write_ordered_begin_(fh, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
     }
-    ierror.set(refuse_section());
+    ierror.set(Refusal::Gaps.raise(On::File(fh), "buf"));
 }
 
 /// MPI_File_write_ordered_end(fh, buf, status, ierror)
@@ -290,11 +290,11 @@ extern "C" fn file_write_shared_with_gaps(fh: In<Int>, buf: Section, count: In<I
     if buf.is_contiguous() {
         return pmpi_file_write_shared_(fh, buf.start(), count, datatype, status, ierror);
     }
-    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_file_write_shared_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     pmpi_file_write_shared_(fh, buf_copy.start(), count, datatype, status, ierror);
 }
 

@@ -38,11 +38,11 @@ extern "C" fn file_iread_shared_c_with_gaps(fh: In<Int>, buf: Section, count: In
     if buf.is_contiguous() {
         return pmpi_file_iread_shared_c_(fh, buf.start(), count, datatype, request, ierror);
     }
-    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_file_iread_shared_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     let mut result = SUCCESS;
     pmpi_file_iread_shared_c_(fh, buf_copy.start(), count, datatype, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
@@ -73,11 +73,11 @@ extern "C" fn file_iwrite_shared_c_with_gaps(fh: In<Int>, buf: Section, count: I
     if buf.is_contiguous() {
         return pmpi_file_iwrite_shared_c_(fh, buf.start(), count, datatype, request, ierror);
     }
-    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_file_iwrite_shared_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     let mut result = SUCCESS;
     pmpi_file_iwrite_shared_c_(fh, buf_copy.start(), count, datatype, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
@@ -105,11 +105,11 @@ extern "C" fn file_read_ordered_c_with_gaps(fh: In<Int>, buf: Section, count: In
     if buf.is_contiguous() {
         return pmpi_file_read_ordered_c_(fh, buf.start(), count, datatype, status, ierror);
     }
-    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_file_read_ordered_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     pmpi_file_read_ordered_c_(fh, buf_copy.start(), count, datatype, status, ierror);
     buf_copy.copy_back();
 }
@@ -135,11 +135,11 @@ extern "C" fn file_read_ordered_begin_c_with_gaps(fh: In<Int>, buf: Section, cou
     if buf.is_contiguous() {
         return pmpi_file_read_ordered_begin_c_(fh, buf.start(), count, datatype, ierror);
     }
-    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_file_read_ordered_begin_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
     }
-    ierror.set(refuse_section());
+    ierror.set(Refusal::Gaps.raise(On::File(fh), "buf"));
 }
 
 /// MPI_File_read_shared_c(fh, buf, count, datatype, status, ierror)
@@ -163,11 +163,11 @@ extern "C" fn file_read_shared_c_with_gaps(fh: In<Int>, buf: Section, count: In<
     if buf.is_contiguous() {
         return pmpi_file_read_shared_c_(fh, buf.start(), count, datatype, status, ierror);
     }
-    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_file_read_shared_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     pmpi_file_read_shared_c_(fh, buf_copy.start(), count, datatype, status, ierror);
     buf_copy.copy_back();
 }
@@ -193,11 +193,11 @@ extern "C" fn file_write_ordered_c_with_gaps(fh: In<Int>, buf: Section, count: I
     if buf.is_contiguous() {
         return pmpi_file_write_ordered_c_(fh, buf.start(), count, datatype, status, ierror);
     }
-    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_file_write_ordered_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     pmpi_file_write_ordered_c_(fh, buf_copy.start(), count, datatype, status, ierror);
 }
 
@@ -222,11 +222,11 @@ extern "C" fn file_write_ordered_begin_c_with_gaps(fh: In<Int>, buf: Section, co
     if buf.is_contiguous() {
         return pmpi_file_write_ordered_begin_c_(fh, buf.start(), count, datatype, ierror);
     }
-    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_file_write_ordered_begin_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
     }
-    ierror.set(refuse_section());
+    ierror.set(Refusal::Gaps.raise(On::File(fh), "buf"));
 }
 
 /// MPI_File_write_shared_c(fh, buf, count, datatype, status, ierror)
@@ -250,38 +250,38 @@ extern "C" fn file_write_shared_c_with_gaps(fh: In<Int>, buf: Section, count: In
     if buf.is_contiguous() {
         return pmpi_file_write_shared_c_(fh, buf.start(), count, datatype, status, ierror);
     }
-    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_file_write_shared_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::File(fh), "buf")) };
     pmpi_file_write_shared_c_(fh, buf_copy.start(), count, datatype, status, ierror);
 }
 
 f08ts_names! { file_iread_shared_c file_iwrite_shared_c file_read_ordered_c file_read_ordered_begin_c file_read_shared_c file_write_ordered_c file_write_ordered_begin_c file_write_shared_c }
 routines! {
-    pmpi_file_iread_shared_c_ = "MPI_File_iread_shared_c(fh, buf, count, datatype, request, ierror)"
-    pmpi_file_iread_shared_c_f08ts_ = "MPI_File_iread_shared_c(fh, buf, count, datatype, request, ierror) of mpi_f08"
-    file_iread_shared_c_with_gaps = "MPI_File_iread_shared_c(fh, buf, count, datatype, request, ierror) of mpi_f08"
-    pmpi_file_iwrite_shared_c_ = "MPI_File_iwrite_shared_c(fh, buf, count, datatype, request, ierror)"
-    pmpi_file_iwrite_shared_c_f08ts_ = "MPI_File_iwrite_shared_c(fh, buf, count, datatype, request, ierror) of mpi_f08"
-    file_iwrite_shared_c_with_gaps = "MPI_File_iwrite_shared_c(fh, buf, count, datatype, request, ierror) of mpi_f08"
-    pmpi_file_read_ordered_c_ = "MPI_File_read_ordered_c(fh, buf, count, datatype, status, ierror)"
-    pmpi_file_read_ordered_c_f08ts_ = "MPI_File_read_ordered_c(fh, buf, count, datatype, status, ierror) of mpi_f08"
-    file_read_ordered_c_with_gaps = "MPI_File_read_ordered_c(fh, buf, count, datatype, status, ierror) of mpi_f08"
-    pmpi_file_read_ordered_begin_c_ = "MPI_File_read_ordered_begin_c(fh, buf, count, datatype, ierror)"
-    pmpi_file_read_ordered_begin_c_f08ts_ = "MPI_File_read_ordered_begin_c(fh, buf, count, datatype, ierror) of mpi_f08"
-    file_read_ordered_begin_c_with_gaps = "MPI_File_read_ordered_begin_c(fh, buf, count, datatype, ierror) of mpi_f08"
-    pmpi_file_read_shared_c_ = "MPI_File_read_shared_c(fh, buf, count, datatype, status, ierror)"
-    pmpi_file_read_shared_c_f08ts_ = "MPI_File_read_shared_c(fh, buf, count, datatype, status, ierror) of mpi_f08"
-    file_read_shared_c_with_gaps = "MPI_File_read_shared_c(fh, buf, count, datatype, status, ierror) of mpi_f08"
-    pmpi_file_write_ordered_c_ = "MPI_File_write_ordered_c(fh, buf, count, datatype, status, ierror)"
-    pmpi_file_write_ordered_c_f08ts_ = "MPI_File_write_ordered_c(fh, buf, count, datatype, status, ierror) of mpi_f08"
-    file_write_ordered_c_with_gaps = "MPI_File_write_ordered_c(fh, buf, count, datatype, status, ierror) of mpi_f08"
-    pmpi_file_write_ordered_begin_c_ = "MPI_File_write_ordered_begin_c(fh, buf, count, datatype, ierror)"
-    pmpi_file_write_ordered_begin_c_f08ts_ = "MPI_File_write_ordered_begin_c(fh, buf, count, datatype, ierror) of mpi_f08"
-    file_write_ordered_begin_c_with_gaps = "MPI_File_write_ordered_begin_c(fh, buf, count, datatype, ierror) of mpi_f08"
-    pmpi_file_write_shared_c_ = "MPI_File_write_shared_c(fh, buf, count, datatype, status, ierror)"
-    pmpi_file_write_shared_c_f08ts_ = "MPI_File_write_shared_c(fh, buf, count, datatype, status, ierror) of mpi_f08"
-    file_write_shared_c_with_gaps = "MPI_File_write_shared_c(fh, buf, count, datatype, status, ierror) of mpi_f08"
+    pmpi_file_iread_shared_c_ = "MPI_File_iread_shared(fh, buf, count, datatype, request, ierror)"
+    pmpi_file_iread_shared_c_f08ts_ = "MPI_File_iread_shared(fh, buf, count, datatype, request, ierror) of mpi_f08"
+    file_iread_shared_c_with_gaps = "MPI_File_iread_shared(fh, buf, count, datatype, request, ierror) of mpi_f08"
+    pmpi_file_iwrite_shared_c_ = "MPI_File_iwrite_shared(fh, buf, count, datatype, request, ierror)"
+    pmpi_file_iwrite_shared_c_f08ts_ = "MPI_File_iwrite_shared(fh, buf, count, datatype, request, ierror) of mpi_f08"
+    file_iwrite_shared_c_with_gaps = "MPI_File_iwrite_shared(fh, buf, count, datatype, request, ierror) of mpi_f08"
+    pmpi_file_read_ordered_c_ = "MPI_File_read_ordered(fh, buf, count, datatype, status, ierror)"
+    pmpi_file_read_ordered_c_f08ts_ = "MPI_File_read_ordered(fh, buf, count, datatype, status, ierror) of mpi_f08"
+    file_read_ordered_c_with_gaps = "MPI_File_read_ordered(fh, buf, count, datatype, status, ierror) of mpi_f08"
+    pmpi_file_read_ordered_begin_c_ = "MPI_File_read_ordered_begin(fh, buf, count, datatype, ierror)"
+    pmpi_file_read_ordered_begin_c_f08ts_ = "MPI_File_read_ordered_begin(fh, buf, count, datatype, ierror) of mpi_f08"
+    file_read_ordered_begin_c_with_gaps = "MPI_File_read_ordered_begin(fh, buf, count, datatype, ierror) of mpi_f08"
+    pmpi_file_read_shared_c_ = "MPI_File_read_shared(fh, buf, count, datatype, status, ierror)"
+    pmpi_file_read_shared_c_f08ts_ = "MPI_File_read_shared(fh, buf, count, datatype, status, ierror) of mpi_f08"
+    file_read_shared_c_with_gaps = "MPI_File_read_shared(fh, buf, count, datatype, status, ierror) of mpi_f08"
+    pmpi_file_write_ordered_c_ = "MPI_File_write_ordered(fh, buf, count, datatype, status, ierror)"
+    pmpi_file_write_ordered_c_f08ts_ = "MPI_File_write_ordered(fh, buf, count, datatype, status, ierror) of mpi_f08"
+    file_write_ordered_c_with_gaps = "MPI_File_write_ordered(fh, buf, count, datatype, status, ierror) of mpi_f08"
+    pmpi_file_write_ordered_begin_c_ = "MPI_File_write_ordered_begin(fh, buf, count, datatype, ierror)"
+    pmpi_file_write_ordered_begin_c_f08ts_ = "MPI_File_write_ordered_begin(fh, buf, count, datatype, ierror) of mpi_f08"
+    file_write_ordered_begin_c_with_gaps = "MPI_File_write_ordered_begin(fh, buf, count, datatype, ierror) of mpi_f08"
+    pmpi_file_write_shared_c_ = "MPI_File_write_shared(fh, buf, count, datatype, status, ierror)"
+    pmpi_file_write_shared_c_f08ts_ = "MPI_File_write_shared(fh, buf, count, datatype, status, ierror) of mpi_f08"
+    file_write_shared_c_with_gaps = "MPI_File_write_shared(fh, buf, count, datatype, status, ierror) of mpi_f08"
 }

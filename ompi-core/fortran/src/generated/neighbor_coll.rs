@@ -32,13 +32,8 @@ extern "C" fn neighbor_allgather_with_gaps(sendbuf: Section, sendcount: In<Int>,
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_neighbor_allgather_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, ierror);
     }
-    let sendbuf_as = match sendbuf.layout_or_copy(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-    let recvbuf_as = match recvbuf.layout_or_copy(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-    if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
-        return pmpi_neighbor_allgather_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), comm, ierror);
-    }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::items(sendcount, sendtype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::blocks(recvcount, recvtype, sources(comm, recvbuf.start()))) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     pmpi_neighbor_allgather_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, comm, ierror);
     recvbuf_copy.copy_back();
 }
@@ -64,8 +59,8 @@ extern "C" fn neighbor_allgatherv_with_gaps(sendbuf: Section, sendcount: In<Int>
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_neighbor_allgatherv_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcounts, displs, recvtype, comm, ierror);
     }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::items(sendcount, sendtype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::spread(recvcounts, displs, recvtype, sources(comm, recvbuf.start()))) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     pmpi_neighbor_allgatherv_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcounts, displs, recvtype, comm, ierror);
     recvbuf_copy.copy_back();
 }
@@ -91,13 +86,8 @@ extern "C" fn neighbor_alltoall_with_gaps(sendbuf: Section, sendcount: In<Int>, 
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_neighbor_alltoall_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, ierror);
     }
-    let sendbuf_as = match sendbuf.layout_or_copy(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-    let recvbuf_as = match recvbuf.layout_or_copy(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-    if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
-        return pmpi_neighbor_alltoall_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), comm, ierror);
-    }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::blocks(sendcount, sendtype, destinations(comm, sendbuf.start()))) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::blocks(recvcount, recvtype, sources(comm, recvbuf.start()))) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     pmpi_neighbor_alltoall_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, comm, ierror);
     recvbuf_copy.copy_back();
 }
@@ -123,8 +113,8 @@ extern "C" fn neighbor_alltoallv_with_gaps(sendbuf: Section, sendcounts: *const 
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_neighbor_alltoallv_(sendbuf.start(), sendcounts, sdispls, sendtype, recvbuf.start(), recvcounts, rdispls, recvtype, comm, ierror);
     }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::spread(sendcounts, sdispls, sendtype, destinations(comm, sendbuf.start()))) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::spread(recvcounts, rdispls, recvtype, sources(comm, recvbuf.start()))) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     pmpi_neighbor_alltoallv_(sendbuf_copy.start(), sendcounts, sdispls, sendtype, recvbuf_copy.start(), recvcounts, rdispls, recvtype, comm, ierror);
     recvbuf_copy.copy_back();
 }
@@ -152,8 +142,8 @@ extern "C" fn neighbor_alltoallw_with_gaps(sendbuf: Section, sendcounts: *const 
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_neighbor_alltoallw_(sendbuf.start(), sendcounts, sdispls, sendtypes, recvbuf.start(), recvcounts, rdispls, recvtypes, comm, ierror);
     }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::spread_types(sendcounts, sdispls, sendtypes, destinations(comm, sendbuf.start()))) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::spread_types(recvcounts, rdispls, recvtypes, sources(comm, recvbuf.start()))) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     pmpi_neighbor_alltoallw_(sendbuf_copy.start(), sendcounts, sdispls, sendtypes, recvbuf_copy.start(), recvcounts, rdispls, recvtypes, comm, ierror);
     recvbuf_copy.copy_back();
 }

@@ -47,13 +47,8 @@ extern "C" fn iallgather_with_gaps(sendbuf: Section, sendcount: In<Int>, sendtyp
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_iallgather_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, request, ierror);
     }
-    let sendbuf_as = match sendbuf.layout(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-    let recvbuf_as = match recvbuf.layout(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-    if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
-        return pmpi_iallgather_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), comm, request, ierror);
-    }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::items(sendcount, sendtype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::blocks(recvcount, recvtype, peers(comm, recvbuf.start()))) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     let mut result = SUCCESS;
     pmpi_iallgather_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, comm, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
@@ -84,8 +79,8 @@ extern "C" fn iallgatherv_with_gaps(sendbuf: Section, sendcount: In<Int>, sendty
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_iallgatherv_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcounts, displs, recvtype, comm, request, ierror);
     }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::items(sendcount, sendtype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::spread(recvcounts, displs, recvtype, peers(comm, recvbuf.start()))) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     let mut result = SUCCESS;
     pmpi_iallgatherv_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcounts, displs, recvtype, comm, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
@@ -116,8 +111,8 @@ extern "C" fn iallreduce_with_gaps(sendbuf: Section, recvbuf: Section, count: In
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_iallreduce_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, request, ierror);
     }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::items(count, datatype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::items(count, datatype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     let mut result = SUCCESS;
     pmpi_iallreduce_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, comm, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
@@ -148,13 +143,8 @@ extern "C" fn ialltoall_with_gaps(sendbuf: Section, sendcount: In<Int>, sendtype
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_ialltoall_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, request, ierror);
     }
-    let sendbuf_as = match sendbuf.layout(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-    let recvbuf_as = match recvbuf.layout(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-    if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
-        return pmpi_ialltoall_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), comm, request, ierror);
-    }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::blocks(sendcount, sendtype, peers(comm, sendbuf.start()))) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::blocks(recvcount, recvtype, peers(comm, recvbuf.start()))) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     let mut result = SUCCESS;
     pmpi_ialltoall_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, comm, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
@@ -185,8 +175,8 @@ extern "C" fn ialltoallv_with_gaps(sendbuf: Section, sendcounts: *const Int, sdi
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_ialltoallv_(sendbuf.start(), sendcounts, sdispls, sendtype, recvbuf.start(), recvcounts, rdispls, recvtype, comm, request, ierror);
     }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::spread(sendcounts, sdispls, sendtype, peers(comm, sendbuf.start()))) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::spread(recvcounts, rdispls, recvtype, peers(comm, recvbuf.start()))) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     let mut result = SUCCESS;
     pmpi_ialltoallv_(sendbuf_copy.start(), sendcounts, sdispls, sendtype, recvbuf_copy.start(), recvcounts, rdispls, recvtype, comm, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
@@ -219,8 +209,8 @@ extern "C" fn ialltoallw_with_gaps(sendbuf: Section, sendcounts: *const Int, sdi
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_ialltoallw_(sendbuf.start(), sendcounts, sdispls, sendtypes, recvbuf.start(), recvcounts, rdispls, recvtypes, comm, request, ierror);
     }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::spread_types(sendcounts, sdispls, sendtypes, peers(comm, sendbuf.start()))) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::spread_types(recvcounts, rdispls, recvtypes, peers(comm, recvbuf.start()))) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     let mut result = SUCCESS;
     pmpi_ialltoallw_(sendbuf_copy.start(), sendcounts, sdispls, sendtypes, recvbuf_copy.start(), recvcounts, rdispls, recvtypes, comm, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
@@ -257,14 +247,15 @@ extern "C" fn pmpi_ibcast_f08ts_(buffer: Section, count: In<Int>, datatype: In<I
 #[cold]
 #[inline(never)]
 extern "C" fn ibcast_with_gaps(buffer: Section, count: In<Int>, datatype: In<Int>, root: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+    let buffer = buffer.unless_bystander(root, comm);
     if buffer.is_contiguous() {
         return pmpi_ibcast_(buffer.start(), count, datatype, root, comm, request, ierror);
     }
-    let buffer_as = match buffer.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buffer_as = match buffer.layout(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buffer")) };
     if let Some(buffer_as) = &buffer_as {
         return pmpi_ibcast_(buffer.start(), buffer_as.count(), buffer_as.datatype(), root, comm, request, ierror);
     }
-    let Some(buffer_copy) = Copied::of(buffer) else { return ierror.set(NO_MEM) };
+    let buffer_copy = match Copied::of(buffer, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buffer")) };
     let mut result = SUCCESS;
     pmpi_ibcast_(buffer_copy.start(), count, datatype, root, comm, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buffer_copy, true), None) { result = NO_MEM }
@@ -295,8 +286,8 @@ extern "C" fn iexscan_with_gaps(sendbuf: Section, recvbuf: Section, count: In<In
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_iexscan_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, request, ierror);
     }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::items(count, datatype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::items(count, datatype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     let mut result = SUCCESS;
     pmpi_iexscan_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, comm, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
@@ -324,16 +315,13 @@ extern "C" fn pmpi_igather_f08ts_(sendbuf: Section, sendcount: In<Int>, sendtype
 #[cold]
 #[inline(never)]
 extern "C" fn igather_with_gaps(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+    let sendbuf = sendbuf.at_leaf(root, comm);
+    let recvbuf = recvbuf.at_root(root, comm);
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_igather_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, request, ierror);
     }
-    let sendbuf_as = match sendbuf.layout(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-    let recvbuf_as = match recvbuf.layout(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-    if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
-        return pmpi_igather_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), root, comm, request, ierror);
-    }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::items(sendcount, sendtype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::blocks(recvcount, recvtype, peers(comm, recvbuf.start()))) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     let mut result = SUCCESS;
     pmpi_igather_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, root, comm, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
@@ -361,11 +349,13 @@ extern "C" fn pmpi_igatherv_f08ts_(sendbuf: Section, sendcount: In<Int>, sendtyp
 #[cold]
 #[inline(never)]
 extern "C" fn igatherv_with_gaps(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcounts: *const Int, displs: *const Int, recvtype: In<Int>, root: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+    let sendbuf = sendbuf.at_leaf(root, comm);
+    let recvbuf = recvbuf.at_root(root, comm);
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_igatherv_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcounts, displs, recvtype, root, comm, request, ierror);
     }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::items(sendcount, sendtype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::spread(recvcounts, displs, recvtype, peers(comm, recvbuf.start()))) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     let mut result = SUCCESS;
     pmpi_igatherv_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcounts, displs, recvtype, root, comm, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
@@ -393,11 +383,13 @@ extern "C" fn pmpi_ireduce_f08ts_(sendbuf: Section, recvbuf: Section, count: In<
 #[cold]
 #[inline(never)]
 extern "C" fn ireduce_with_gaps(sendbuf: Section, recvbuf: Section, count: In<Int>, datatype: In<Int>, op: In<Int>, root: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+    let sendbuf = sendbuf.at_leaf(root, comm);
+    let recvbuf = recvbuf.at_root(root, comm);
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_ireduce_(sendbuf.start(), recvbuf.start(), count, datatype, op, root, comm, request, ierror);
     }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::items(count, datatype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::items(count, datatype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     let mut result = SUCCESS;
     pmpi_ireduce_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, root, comm, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
@@ -428,8 +420,8 @@ extern "C" fn ireduce_scatter_with_gaps(sendbuf: Section, recvbuf: Section, recv
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_ireduce_scatter_(sendbuf.start(), recvbuf.start(), recvcounts, datatype, op, comm, request, ierror);
     }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::parts(recvcounts, datatype, comm)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || if sendbuf.start().is_in_place() { reach::parts(recvcounts, datatype, comm) } else { reach::own_part(recvcounts, datatype, comm) }) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     let mut result = SUCCESS;
     pmpi_ireduce_scatter_(sendbuf_copy.start(), recvbuf_copy.start(), recvcounts, datatype, op, comm, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
@@ -460,8 +452,8 @@ extern "C" fn ireduce_scatter_block_with_gaps(sendbuf: Section, recvbuf: Section
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_ireduce_scatter_block_(sendbuf.start(), recvbuf.start(), recvcount, datatype, op, comm, request, ierror);
     }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::blocks(recvcount, datatype, members(comm))) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::items(recvcount, datatype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     let mut result = SUCCESS;
     pmpi_ireduce_scatter_block_(sendbuf_copy.start(), recvbuf_copy.start(), recvcount, datatype, op, comm, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
@@ -492,8 +484,8 @@ extern "C" fn iscan_with_gaps(sendbuf: Section, recvbuf: Section, count: In<Int>
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_iscan_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, request, ierror);
     }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::items(count, datatype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::items(count, datatype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     let mut result = SUCCESS;
     pmpi_iscan_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, comm, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
@@ -521,16 +513,13 @@ extern "C" fn pmpi_iscatter_f08ts_(sendbuf: Section, sendcount: In<Int>, sendtyp
 #[cold]
 #[inline(never)]
 extern "C" fn iscatter_with_gaps(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+    let sendbuf = sendbuf.at_root(root, comm);
+    let recvbuf = recvbuf.at_leaf(root, comm);
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_iscatter_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, request, ierror);
     }
-    let sendbuf_as = match sendbuf.layout(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-    let recvbuf_as = match recvbuf.layout(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-    if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
-        return pmpi_iscatter_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), root, comm, request, ierror);
-    }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::blocks(sendcount, sendtype, peers(comm, sendbuf.start()))) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::items(recvcount, recvtype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     let mut result = SUCCESS;
     pmpi_iscatter_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, root, comm, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
@@ -558,11 +547,13 @@ extern "C" fn pmpi_iscatterv_f08ts_(sendbuf: Section, sendcounts: *const Int, di
 #[cold]
 #[inline(never)]
 extern "C" fn iscatterv_with_gaps(sendbuf: Section, sendcounts: *const Int, displs: *const Int, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+    let sendbuf = sendbuf.at_root(root, comm);
+    let recvbuf = recvbuf.at_leaf(root, comm);
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_iscatterv_(sendbuf.start(), sendcounts, displs, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, request, ierror);
     }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::spread(sendcounts, displs, sendtype, peers(comm, sendbuf.start()))) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::items(recvcount, recvtype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     let mut result = SUCCESS;
     pmpi_iscatterv_(sendbuf_copy.start(), sendcounts, displs, sendtype, recvbuf_copy.start(), recvcount, recvtype, root, comm, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }

@@ -46,13 +46,8 @@ extern "C" fn iallgather_c_with_gaps(sendbuf: Section, sendcount: In<i64>, sendt
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_iallgather_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, request, ierror);
     }
-    let sendbuf_as = match sendbuf.layout(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-    let recvbuf_as = match recvbuf.layout(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-    if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
-        return pmpi_iallgather_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), comm, request, ierror);
-    }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::items(sendcount, sendtype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::blocks(recvcount, recvtype, peers(comm, recvbuf.start()))) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     let mut result = SUCCESS;
     pmpi_iallgather_c_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, comm, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
@@ -83,8 +78,8 @@ extern "C" fn iallgatherv_c_with_gaps(sendbuf: Section, sendcount: In<i64>, send
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_iallgatherv_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcounts, displs, recvtype, comm, request, ierror);
     }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::items(sendcount, sendtype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::spread(recvcounts, displs, recvtype, peers(comm, recvbuf.start()))) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     let mut result = SUCCESS;
     pmpi_iallgatherv_c_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcounts, displs, recvtype, comm, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
@@ -115,8 +110,8 @@ extern "C" fn iallreduce_c_with_gaps(sendbuf: Section, recvbuf: Section, count: 
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_iallreduce_c_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, request, ierror);
     }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::items(count, datatype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::items(count, datatype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     let mut result = SUCCESS;
     pmpi_iallreduce_c_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, comm, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
@@ -147,13 +142,8 @@ extern "C" fn ialltoall_c_with_gaps(sendbuf: Section, sendcount: In<i64>, sendty
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_ialltoall_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, request, ierror);
     }
-    let sendbuf_as = match sendbuf.layout(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-    let recvbuf_as = match recvbuf.layout(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-    if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
-        return pmpi_ialltoall_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), comm, request, ierror);
-    }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::blocks(sendcount, sendtype, peers(comm, sendbuf.start()))) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::blocks(recvcount, recvtype, peers(comm, recvbuf.start()))) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     let mut result = SUCCESS;
     pmpi_ialltoall_c_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, comm, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
@@ -184,8 +174,8 @@ extern "C" fn ialltoallv_c_with_gaps(sendbuf: Section, sendcounts: *const i64, s
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_ialltoallv_c_(sendbuf.start(), sendcounts, sdispls, sendtype, recvbuf.start(), recvcounts, rdispls, recvtype, comm, request, ierror);
     }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::spread(sendcounts, sdispls, sendtype, peers(comm, sendbuf.start()))) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::spread(recvcounts, rdispls, recvtype, peers(comm, recvbuf.start()))) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     let mut result = SUCCESS;
     pmpi_ialltoallv_c_(sendbuf_copy.start(), sendcounts, sdispls, sendtype, recvbuf_copy.start(), recvcounts, rdispls, recvtype, comm, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
@@ -218,8 +208,8 @@ extern "C" fn ialltoallw_c_with_gaps(sendbuf: Section, sendcounts: *const i64, s
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_ialltoallw_c_(sendbuf.start(), sendcounts, sdispls, sendtypes, recvbuf.start(), recvcounts, rdispls, recvtypes, comm, request, ierror);
     }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::spread_types(sendcounts, sdispls, sendtypes, peers(comm, sendbuf.start()))) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::spread_types(recvcounts, rdispls, recvtypes, peers(comm, recvbuf.start()))) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     let mut result = SUCCESS;
     pmpi_ialltoallw_c_(sendbuf_copy.start(), sendcounts, sdispls, sendtypes, recvbuf_copy.start(), recvcounts, rdispls, recvtypes, comm, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
@@ -247,14 +237,15 @@ extern "C" fn pmpi_ibcast_c_f08ts_(buffer: Section, count: In<i64>, datatype: In
 #[cold]
 #[inline(never)]
 extern "C" fn ibcast_c_with_gaps(buffer: Section, count: In<i64>, datatype: In<Int>, root: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+    let buffer = buffer.unless_bystander(root, comm);
     if buffer.is_contiguous() {
         return pmpi_ibcast_c_(buffer.start(), count, datatype, root, comm, request, ierror);
     }
-    let buffer_as = match buffer.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buffer_as = match buffer.layout(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buffer")) };
     if let Some(buffer_as) = &buffer_as {
         return pmpi_ibcast_c_(buffer.start(), buffer_as.count(), buffer_as.datatype(), root, comm, request, ierror);
     }
-    let Some(buffer_copy) = Copied::of(buffer) else { return ierror.set(NO_MEM) };
+    let buffer_copy = match Copied::of(buffer, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buffer")) };
     let mut result = SUCCESS;
     pmpi_ibcast_c_(buffer_copy.start(), count, datatype, root, comm, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buffer_copy, true), None) { result = NO_MEM }
@@ -285,8 +276,8 @@ extern "C" fn iexscan_c_with_gaps(sendbuf: Section, recvbuf: Section, count: In<
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_iexscan_c_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, request, ierror);
     }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::items(count, datatype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::items(count, datatype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     let mut result = SUCCESS;
     pmpi_iexscan_c_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, comm, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
@@ -314,16 +305,13 @@ extern "C" fn pmpi_igather_c_f08ts_(sendbuf: Section, sendcount: In<i64>, sendty
 #[cold]
 #[inline(never)]
 extern "C" fn igather_c_with_gaps(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+    let sendbuf = sendbuf.at_leaf(root, comm);
+    let recvbuf = recvbuf.at_root(root, comm);
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_igather_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, request, ierror);
     }
-    let sendbuf_as = match sendbuf.layout(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-    let recvbuf_as = match recvbuf.layout(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-    if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
-        return pmpi_igather_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), root, comm, request, ierror);
-    }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::items(sendcount, sendtype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::blocks(recvcount, recvtype, peers(comm, recvbuf.start()))) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     let mut result = SUCCESS;
     pmpi_igather_c_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, root, comm, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
@@ -351,11 +339,13 @@ extern "C" fn pmpi_igatherv_c_f08ts_(sendbuf: Section, sendcount: In<i64>, sendt
 #[cold]
 #[inline(never)]
 extern "C" fn igatherv_c_with_gaps(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcounts: *const i64, displs: *const i64, recvtype: In<Int>, root: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+    let sendbuf = sendbuf.at_leaf(root, comm);
+    let recvbuf = recvbuf.at_root(root, comm);
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_igatherv_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcounts, displs, recvtype, root, comm, request, ierror);
     }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::items(sendcount, sendtype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::spread(recvcounts, displs, recvtype, peers(comm, recvbuf.start()))) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     let mut result = SUCCESS;
     pmpi_igatherv_c_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcounts, displs, recvtype, root, comm, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
@@ -383,11 +373,13 @@ extern "C" fn pmpi_ireduce_c_f08ts_(sendbuf: Section, recvbuf: Section, count: I
 #[cold]
 #[inline(never)]
 extern "C" fn ireduce_c_with_gaps(sendbuf: Section, recvbuf: Section, count: In<i64>, datatype: In<Int>, op: In<Int>, root: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+    let sendbuf = sendbuf.at_leaf(root, comm);
+    let recvbuf = recvbuf.at_root(root, comm);
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_ireduce_c_(sendbuf.start(), recvbuf.start(), count, datatype, op, root, comm, request, ierror);
     }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::items(count, datatype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::items(count, datatype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     let mut result = SUCCESS;
     pmpi_ireduce_c_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, root, comm, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
@@ -418,8 +410,8 @@ extern "C" fn ireduce_scatter_c_with_gaps(sendbuf: Section, recvbuf: Section, re
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_ireduce_scatter_c_(sendbuf.start(), recvbuf.start(), recvcounts, datatype, op, comm, request, ierror);
     }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::parts(recvcounts, datatype, comm)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || if sendbuf.start().is_in_place() { reach::parts(recvcounts, datatype, comm) } else { reach::own_part(recvcounts, datatype, comm) }) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     let mut result = SUCCESS;
     pmpi_ireduce_scatter_c_(sendbuf_copy.start(), recvbuf_copy.start(), recvcounts, datatype, op, comm, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
@@ -450,8 +442,8 @@ extern "C" fn ireduce_scatter_block_c_with_gaps(sendbuf: Section, recvbuf: Secti
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_ireduce_scatter_block_c_(sendbuf.start(), recvbuf.start(), recvcount, datatype, op, comm, request, ierror);
     }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::blocks(recvcount, datatype, members(comm))) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::items(recvcount, datatype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     let mut result = SUCCESS;
     pmpi_ireduce_scatter_block_c_(sendbuf_copy.start(), recvbuf_copy.start(), recvcount, datatype, op, comm, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
@@ -482,8 +474,8 @@ extern "C" fn iscan_c_with_gaps(sendbuf: Section, recvbuf: Section, count: In<i6
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_iscan_c_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, request, ierror);
     }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::items(count, datatype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::items(count, datatype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     let mut result = SUCCESS;
     pmpi_iscan_c_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, comm, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
@@ -511,16 +503,13 @@ extern "C" fn pmpi_iscatter_c_f08ts_(sendbuf: Section, sendcount: In<i64>, sendt
 #[cold]
 #[inline(never)]
 extern "C" fn iscatter_c_with_gaps(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+    let sendbuf = sendbuf.at_root(root, comm);
+    let recvbuf = recvbuf.at_leaf(root, comm);
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_iscatter_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, request, ierror);
     }
-    let sendbuf_as = match sendbuf.layout(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-    let recvbuf_as = match recvbuf.layout(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-    if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
-        return pmpi_iscatter_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), root, comm, request, ierror);
-    }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::blocks(sendcount, sendtype, peers(comm, sendbuf.start()))) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::items(recvcount, recvtype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     let mut result = SUCCESS;
     pmpi_iscatter_c_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, root, comm, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
@@ -548,11 +537,13 @@ extern "C" fn pmpi_iscatterv_c_f08ts_(sendbuf: Section, sendcounts: *const i64, 
 #[cold]
 #[inline(never)]
 extern "C" fn iscatterv_c_with_gaps(sendbuf: Section, sendcounts: *const i64, displs: *const i64, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
+    let sendbuf = sendbuf.at_root(root, comm);
+    let recvbuf = recvbuf.at_leaf(root, comm);
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_iscatterv_c_(sendbuf.start(), sendcounts, displs, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, request, ierror);
     }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::spread(sendcounts, displs, sendtype, peers(comm, sendbuf.start()))) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::items(recvcount, recvtype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     let mut result = SUCCESS;
     pmpi_iscatterv_c_(sendbuf_copy.start(), sendcounts, displs, sendtype, recvbuf_copy.start(), recvcount, recvtype, root, comm, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
@@ -561,52 +552,52 @@ extern "C" fn iscatterv_c_with_gaps(sendbuf: Section, sendcounts: *const i64, di
 
 f08ts_names! { iallgather_c iallgatherv_c iallreduce_c ialltoall_c ialltoallv_c ialltoallw_c ibcast_c iexscan_c igather_c igatherv_c ireduce_c ireduce_scatter_c ireduce_scatter_block_c iscan_c iscatter_c iscatterv_c }
 routines! {
-    pmpi_iallgather_c_ = "MPI_Iallgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierror)"
-    pmpi_iallgather_c_f08ts_ = "MPI_Iallgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierror) of mpi_f08"
-    iallgather_c_with_gaps = "MPI_Iallgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierror) of mpi_f08"
-    pmpi_iallgatherv_c_ = "MPI_Iallgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request, ierror)"
-    pmpi_iallgatherv_c_f08ts_ = "MPI_Iallgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request, ierror) of mpi_f08"
-    iallgatherv_c_with_gaps = "MPI_Iallgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request, ierror) of mpi_f08"
-    pmpi_iallreduce_c_ = "MPI_Iallreduce_c(sendbuf, recvbuf, count, datatype, op, comm, request, ierror)"
-    pmpi_iallreduce_c_f08ts_ = "MPI_Iallreduce_c(sendbuf, recvbuf, count, datatype, op, comm, request, ierror) of mpi_f08"
-    iallreduce_c_with_gaps = "MPI_Iallreduce_c(sendbuf, recvbuf, count, datatype, op, comm, request, ierror) of mpi_f08"
-    pmpi_ialltoall_c_ = "MPI_Ialltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierror)"
-    pmpi_ialltoall_c_f08ts_ = "MPI_Ialltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierror) of mpi_f08"
-    ialltoall_c_with_gaps = "MPI_Ialltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierror) of mpi_f08"
-    pmpi_ialltoallv_c_ = "MPI_Ialltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request, ierror)"
-    pmpi_ialltoallv_c_f08ts_ = "MPI_Ialltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request, ierror) of mpi_f08"
-    ialltoallv_c_with_gaps = "MPI_Ialltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request, ierror) of mpi_f08"
-    pmpi_ialltoallw_c_ = "MPI_Ialltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request, ierror)"
-    pmpi_ialltoallw_c_f08ts_ = "MPI_Ialltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request, ierror) of mpi_f08"
-    ialltoallw_c_with_gaps = "MPI_Ialltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request, ierror) of mpi_f08"
-    pmpi_ibcast_c_ = "MPI_Ibcast_c(buffer, count, datatype, root, comm, request, ierror)"
-    pmpi_ibcast_c_f08ts_ = "MPI_Ibcast_c(buffer, count, datatype, root, comm, request, ierror) of mpi_f08"
-    ibcast_c_with_gaps = "MPI_Ibcast_c(buffer, count, datatype, root, comm, request, ierror) of mpi_f08"
-    pmpi_iexscan_c_ = "MPI_Iexscan_c(sendbuf, recvbuf, count, datatype, op, comm, request, ierror)"
-    pmpi_iexscan_c_f08ts_ = "MPI_Iexscan_c(sendbuf, recvbuf, count, datatype, op, comm, request, ierror) of mpi_f08"
-    iexscan_c_with_gaps = "MPI_Iexscan_c(sendbuf, recvbuf, count, datatype, op, comm, request, ierror) of mpi_f08"
-    pmpi_igather_c_ = "MPI_Igather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request, ierror)"
-    pmpi_igather_c_f08ts_ = "MPI_Igather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request, ierror) of mpi_f08"
-    igather_c_with_gaps = "MPI_Igather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request, ierror) of mpi_f08"
-    pmpi_igatherv_c_ = "MPI_Igatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request, ierror)"
-    pmpi_igatherv_c_f08ts_ = "MPI_Igatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request, ierror) of mpi_f08"
-    igatherv_c_with_gaps = "MPI_Igatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request, ierror) of mpi_f08"
-    pmpi_ireduce_c_ = "MPI_Ireduce_c(sendbuf, recvbuf, count, datatype, op, root, comm, request, ierror)"
-    pmpi_ireduce_c_f08ts_ = "MPI_Ireduce_c(sendbuf, recvbuf, count, datatype, op, root, comm, request, ierror) of mpi_f08"
-    ireduce_c_with_gaps = "MPI_Ireduce_c(sendbuf, recvbuf, count, datatype, op, root, comm, request, ierror) of mpi_f08"
-    pmpi_ireduce_scatter_c_ = "MPI_Ireduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, request, ierror)"
-    pmpi_ireduce_scatter_c_f08ts_ = "MPI_Ireduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, request, ierror) of mpi_f08"
-    ireduce_scatter_c_with_gaps = "MPI_Ireduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, request, ierror) of mpi_f08"
-    pmpi_ireduce_scatter_block_c_ = "MPI_Ireduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm, request, ierror)"
-    pmpi_ireduce_scatter_block_c_f08ts_ = "MPI_Ireduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm, request, ierror) of mpi_f08"
-    ireduce_scatter_block_c_with_gaps = "MPI_Ireduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm, request, ierror) of mpi_f08"
-    pmpi_iscan_c_ = "MPI_Iscan_c(sendbuf, recvbuf, count, datatype, op, comm, request, ierror)"
-    pmpi_iscan_c_f08ts_ = "MPI_Iscan_c(sendbuf, recvbuf, count, datatype, op, comm, request, ierror) of mpi_f08"
-    iscan_c_with_gaps = "MPI_Iscan_c(sendbuf, recvbuf, count, datatype, op, comm, request, ierror) of mpi_f08"
-    pmpi_iscatter_c_ = "MPI_Iscatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request, ierror)"
-    pmpi_iscatter_c_f08ts_ = "MPI_Iscatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request, ierror) of mpi_f08"
-    iscatter_c_with_gaps = "MPI_Iscatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request, ierror) of mpi_f08"
-    pmpi_iscatterv_c_ = "MPI_Iscatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request, ierror)"
-    pmpi_iscatterv_c_f08ts_ = "MPI_Iscatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request, ierror) of mpi_f08"
-    iscatterv_c_with_gaps = "MPI_Iscatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request, ierror) of mpi_f08"
+    pmpi_iallgather_c_ = "MPI_Iallgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierror)"
+    pmpi_iallgather_c_f08ts_ = "MPI_Iallgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierror) of mpi_f08"
+    iallgather_c_with_gaps = "MPI_Iallgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierror) of mpi_f08"
+    pmpi_iallgatherv_c_ = "MPI_Iallgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request, ierror)"
+    pmpi_iallgatherv_c_f08ts_ = "MPI_Iallgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request, ierror) of mpi_f08"
+    iallgatherv_c_with_gaps = "MPI_Iallgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request, ierror) of mpi_f08"
+    pmpi_iallreduce_c_ = "MPI_Iallreduce(sendbuf, recvbuf, count, datatype, op, comm, request, ierror)"
+    pmpi_iallreduce_c_f08ts_ = "MPI_Iallreduce(sendbuf, recvbuf, count, datatype, op, comm, request, ierror) of mpi_f08"
+    iallreduce_c_with_gaps = "MPI_Iallreduce(sendbuf, recvbuf, count, datatype, op, comm, request, ierror) of mpi_f08"
+    pmpi_ialltoall_c_ = "MPI_Ialltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierror)"
+    pmpi_ialltoall_c_f08ts_ = "MPI_Ialltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierror) of mpi_f08"
+    ialltoall_c_with_gaps = "MPI_Ialltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierror) of mpi_f08"
+    pmpi_ialltoallv_c_ = "MPI_Ialltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request, ierror)"
+    pmpi_ialltoallv_c_f08ts_ = "MPI_Ialltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request, ierror) of mpi_f08"
+    ialltoallv_c_with_gaps = "MPI_Ialltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request, ierror) of mpi_f08"
+    pmpi_ialltoallw_c_ = "MPI_Ialltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request, ierror)"
+    pmpi_ialltoallw_c_f08ts_ = "MPI_Ialltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request, ierror) of mpi_f08"
+    ialltoallw_c_with_gaps = "MPI_Ialltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request, ierror) of mpi_f08"
+    pmpi_ibcast_c_ = "MPI_Ibcast(buffer, count, datatype, root, comm, request, ierror)"
+    pmpi_ibcast_c_f08ts_ = "MPI_Ibcast(buffer, count, datatype, root, comm, request, ierror) of mpi_f08"
+    ibcast_c_with_gaps = "MPI_Ibcast(buffer, count, datatype, root, comm, request, ierror) of mpi_f08"
+    pmpi_iexscan_c_ = "MPI_Iexscan(sendbuf, recvbuf, count, datatype, op, comm, request, ierror)"
+    pmpi_iexscan_c_f08ts_ = "MPI_Iexscan(sendbuf, recvbuf, count, datatype, op, comm, request, ierror) of mpi_f08"
+    iexscan_c_with_gaps = "MPI_Iexscan(sendbuf, recvbuf, count, datatype, op, comm, request, ierror) of mpi_f08"
+    pmpi_igather_c_ = "MPI_Igather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request, ierror)"
+    pmpi_igather_c_f08ts_ = "MPI_Igather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request, ierror) of mpi_f08"
+    igather_c_with_gaps = "MPI_Igather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request, ierror) of mpi_f08"
+    pmpi_igatherv_c_ = "MPI_Igatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request, ierror)"
+    pmpi_igatherv_c_f08ts_ = "MPI_Igatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request, ierror) of mpi_f08"
+    igatherv_c_with_gaps = "MPI_Igatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request, ierror) of mpi_f08"
+    pmpi_ireduce_c_ = "MPI_Ireduce(sendbuf, recvbuf, count, datatype, op, root, comm, request, ierror)"
+    pmpi_ireduce_c_f08ts_ = "MPI_Ireduce(sendbuf, recvbuf, count, datatype, op, root, comm, request, ierror) of mpi_f08"
+    ireduce_c_with_gaps = "MPI_Ireduce(sendbuf, recvbuf, count, datatype, op, root, comm, request, ierror) of mpi_f08"
+    pmpi_ireduce_scatter_c_ = "MPI_Ireduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm, request, ierror)"
+    pmpi_ireduce_scatter_c_f08ts_ = "MPI_Ireduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm, request, ierror) of mpi_f08"
+    ireduce_scatter_c_with_gaps = "MPI_Ireduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm, request, ierror) of mpi_f08"
+    pmpi_ireduce_scatter_block_c_ = "MPI_Ireduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm, request, ierror)"
+    pmpi_ireduce_scatter_block_c_f08ts_ = "MPI_Ireduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm, request, ierror) of mpi_f08"
+    ireduce_scatter_block_c_with_gaps = "MPI_Ireduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm, request, ierror) of mpi_f08"
+    pmpi_iscan_c_ = "MPI_Iscan(sendbuf, recvbuf, count, datatype, op, comm, request, ierror)"
+    pmpi_iscan_c_f08ts_ = "MPI_Iscan(sendbuf, recvbuf, count, datatype, op, comm, request, ierror) of mpi_f08"
+    iscan_c_with_gaps = "MPI_Iscan(sendbuf, recvbuf, count, datatype, op, comm, request, ierror) of mpi_f08"
+    pmpi_iscatter_c_ = "MPI_Iscatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request, ierror)"
+    pmpi_iscatter_c_f08ts_ = "MPI_Iscatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request, ierror) of mpi_f08"
+    iscatter_c_with_gaps = "MPI_Iscatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request, ierror) of mpi_f08"
+    pmpi_iscatterv_c_ = "MPI_Iscatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request, ierror)"
+    pmpi_iscatterv_c_f08ts_ = "MPI_Iscatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request, ierror) of mpi_f08"
+    iscatterv_c_with_gaps = "MPI_Iscatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request, ierror) of mpi_f08"
 }

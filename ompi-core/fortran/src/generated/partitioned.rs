@@ -65,7 +65,7 @@ extern "C" fn precv_init_with_gaps(buf: Section, partitions: In<Int>, count: In<
     if buf.is_contiguous() {
         return pmpi_precv_init_(buf.start(), partitions, count, datatype, source, tag, comm, info, request, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, || reach::blocks(count, datatype, partitions.length())) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buf")) };
     let mut result = SUCCESS;
     pmpi_precv_init_(buf_copy.start(), partitions, count, datatype, source, tag, comm, info, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), crate::requests::partitions(count.get(), datatype), (buf_copy, true), None) { result = NO_MEM }
@@ -96,7 +96,7 @@ extern "C" fn psend_init_with_gaps(buf: Section, partitions: In<Int>, count: In<
     if buf.is_contiguous() {
         return pmpi_psend_init_(buf.start(), partitions, count, datatype, dest, tag, comm, info, request, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, || reach::blocks(count, datatype, partitions.length())) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buf")) };
     let mut result = SUCCESS;
     pmpi_psend_init_(buf_copy.start(), partitions, count, datatype, dest, tag, comm, info, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), crate::requests::partitions(count.get(), datatype), (buf_copy, false), None) { result = NO_MEM }

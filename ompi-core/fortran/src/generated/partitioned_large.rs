@@ -32,7 +32,7 @@ extern "C" fn precv_init_c_with_gaps(buf: Section, partitions: In<Int>, count: I
     if buf.is_contiguous() {
         return pmpi_precv_init_c_(buf.start(), partitions, count, datatype, source, tag, comm, info, request, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, || reach::blocks(count, datatype, partitions.length())) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buf")) };
     let mut result = SUCCESS;
     pmpi_precv_init_c_(buf_copy.start(), partitions, count, datatype, source, tag, comm, info, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), crate::requests::partitions(count.get(), datatype), (buf_copy, true), None) { result = NO_MEM }
@@ -63,7 +63,7 @@ extern "C" fn psend_init_c_with_gaps(buf: Section, partitions: In<Int>, count: I
     if buf.is_contiguous() {
         return pmpi_psend_init_c_(buf.start(), partitions, count, datatype, dest, tag, comm, info, request, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, || reach::blocks(count, datatype, partitions.length())) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buf")) };
     let mut result = SUCCESS;
     pmpi_psend_init_c_(buf_copy.start(), partitions, count, datatype, dest, tag, comm, info, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), crate::requests::partitions(count.get(), datatype), (buf_copy, false), None) { result = NO_MEM }
@@ -72,10 +72,10 @@ extern "C" fn psend_init_c_with_gaps(buf: Section, partitions: In<Int>, count: I
 
 f08ts_names! { precv_init_c psend_init_c }
 routines! {
-    pmpi_precv_init_c_ = "MPI_Precv_init_c(buf, partitions, count, datatype, source, tag, comm, info, request, ierror)"
-    pmpi_precv_init_c_f08ts_ = "MPI_Precv_init_c(buf, partitions, count, datatype, source, tag, comm, info, request, ierror) of mpi_f08"
-    precv_init_c_with_gaps = "MPI_Precv_init_c(buf, partitions, count, datatype, source, tag, comm, info, request, ierror) of mpi_f08"
-    pmpi_psend_init_c_ = "MPI_Psend_init_c(buf, partitions, count, datatype, dest, tag, comm, info, request, ierror)"
-    pmpi_psend_init_c_f08ts_ = "MPI_Psend_init_c(buf, partitions, count, datatype, dest, tag, comm, info, request, ierror) of mpi_f08"
-    psend_init_c_with_gaps = "MPI_Psend_init_c(buf, partitions, count, datatype, dest, tag, comm, info, request, ierror) of mpi_f08"
+    pmpi_precv_init_c_ = "MPI_Precv_init(buf, partitions, count, datatype, source, tag, comm, info, request, ierror)"
+    pmpi_precv_init_c_f08ts_ = "MPI_Precv_init(buf, partitions, count, datatype, source, tag, comm, info, request, ierror) of mpi_f08"
+    precv_init_c_with_gaps = "MPI_Precv_init(buf, partitions, count, datatype, source, tag, comm, info, request, ierror) of mpi_f08"
+    pmpi_psend_init_c_ = "MPI_Psend_init(buf, partitions, count, datatype, dest, tag, comm, info, request, ierror)"
+    pmpi_psend_init_c_f08ts_ = "MPI_Psend_init(buf, partitions, count, datatype, dest, tag, comm, info, request, ierror) of mpi_f08"
+    psend_init_c_with_gaps = "MPI_Psend_init(buf, partitions, count, datatype, dest, tag, comm, info, request, ierror) of mpi_f08"
 }

@@ -46,13 +46,8 @@ extern "C" fn allgather_init_c_with_gaps(sendbuf: Section, sendcount: In<i64>, s
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_allgather_init_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, info, request, ierror);
     }
-    let sendbuf_as = match sendbuf.layout(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-    let recvbuf_as = match recvbuf.layout(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-    if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
-        return pmpi_allgather_init_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), comm, info, request, ierror);
-    }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::items(sendcount, sendtype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::blocks(recvcount, recvtype, peers(comm, recvbuf.start()))) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     let mut result = SUCCESS;
     pmpi_allgather_init_c_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, comm, info, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
@@ -83,8 +78,8 @@ extern "C" fn allgatherv_init_c_with_gaps(sendbuf: Section, sendcount: In<i64>, 
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_allgatherv_init_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcounts, displs, recvtype, comm, info, request, ierror);
     }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::items(sendcount, sendtype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::spread(recvcounts, displs, recvtype, peers(comm, recvbuf.start()))) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     let mut result = SUCCESS;
     pmpi_allgatherv_init_c_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcounts, displs, recvtype, comm, info, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
@@ -115,8 +110,8 @@ extern "C" fn allreduce_init_c_with_gaps(sendbuf: Section, recvbuf: Section, cou
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_allreduce_init_c_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, info, request, ierror);
     }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::items(count, datatype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::items(count, datatype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     let mut result = SUCCESS;
     pmpi_allreduce_init_c_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, comm, info, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
@@ -147,13 +142,8 @@ extern "C" fn alltoall_init_c_with_gaps(sendbuf: Section, sendcount: In<i64>, se
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_alltoall_init_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, info, request, ierror);
     }
-    let sendbuf_as = match sendbuf.layout(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-    let recvbuf_as = match recvbuf.layout(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-    if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
-        return pmpi_alltoall_init_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), comm, info, request, ierror);
-    }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::blocks(sendcount, sendtype, peers(comm, sendbuf.start()))) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::blocks(recvcount, recvtype, peers(comm, recvbuf.start()))) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     let mut result = SUCCESS;
     pmpi_alltoall_init_c_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, comm, info, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
@@ -184,8 +174,8 @@ extern "C" fn alltoallv_init_c_with_gaps(sendbuf: Section, sendcounts: *const i6
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_alltoallv_init_c_(sendbuf.start(), sendcounts, sdispls, sendtype, recvbuf.start(), recvcounts, rdispls, recvtype, comm, info, request, ierror);
     }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::spread(sendcounts, sdispls, sendtype, peers(comm, sendbuf.start()))) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::spread(recvcounts, rdispls, recvtype, peers(comm, recvbuf.start()))) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     let mut result = SUCCESS;
     pmpi_alltoallv_init_c_(sendbuf_copy.start(), sendcounts, sdispls, sendtype, recvbuf_copy.start(), recvcounts, rdispls, recvtype, comm, info, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
@@ -218,8 +208,8 @@ extern "C" fn alltoallw_init_c_with_gaps(sendbuf: Section, sendcounts: *const i6
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_alltoallw_init_c_(sendbuf.start(), sendcounts, sdispls, sendtypes, recvbuf.start(), recvcounts, rdispls, recvtypes, comm, info, request, ierror);
     }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::spread_types(sendcounts, sdispls, sendtypes, peers(comm, sendbuf.start()))) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::spread_types(recvcounts, rdispls, recvtypes, peers(comm, recvbuf.start()))) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     let mut result = SUCCESS;
     pmpi_alltoallw_init_c_(sendbuf_copy.start(), sendcounts, sdispls, sendtypes, recvbuf_copy.start(), recvcounts, rdispls, recvtypes, comm, info, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
@@ -247,14 +237,15 @@ extern "C" fn pmpi_bcast_init_c_f08ts_(buffer: Section, count: In<i64>, datatype
 #[cold]
 #[inline(never)]
 extern "C" fn bcast_init_c_with_gaps(buffer: Section, count: In<i64>, datatype: In<Int>, root: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+    let buffer = buffer.unless_bystander(root, comm);
     if buffer.is_contiguous() {
         return pmpi_bcast_init_c_(buffer.start(), count, datatype, root, comm, info, request, ierror);
     }
-    let buffer_as = match buffer.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buffer_as = match buffer.layout(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buffer")) };
     if let Some(buffer_as) = &buffer_as {
         return pmpi_bcast_init_c_(buffer.start(), buffer_as.count(), buffer_as.datatype(), root, comm, info, request, ierror);
     }
-    let Some(buffer_copy) = Copied::of(buffer) else { return ierror.set(NO_MEM) };
+    let buffer_copy = match Copied::of(buffer, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buffer")) };
     let mut result = SUCCESS;
     pmpi_bcast_init_c_(buffer_copy.start(), count, datatype, root, comm, info, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (buffer_copy, true), None) { result = NO_MEM }
@@ -285,8 +276,8 @@ extern "C" fn exscan_init_c_with_gaps(sendbuf: Section, recvbuf: Section, count:
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_exscan_init_c_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, info, request, ierror);
     }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::items(count, datatype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::items(count, datatype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     let mut result = SUCCESS;
     pmpi_exscan_init_c_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, comm, info, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
@@ -314,16 +305,13 @@ extern "C" fn pmpi_gather_init_c_f08ts_(sendbuf: Section, sendcount: In<i64>, se
 #[cold]
 #[inline(never)]
 extern "C" fn gather_init_c_with_gaps(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+    let sendbuf = sendbuf.at_leaf(root, comm);
+    let recvbuf = recvbuf.at_root(root, comm);
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_gather_init_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, info, request, ierror);
     }
-    let sendbuf_as = match sendbuf.layout(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-    let recvbuf_as = match recvbuf.layout(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-    if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
-        return pmpi_gather_init_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), root, comm, info, request, ierror);
-    }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::items(sendcount, sendtype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::blocks(recvcount, recvtype, peers(comm, recvbuf.start()))) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     let mut result = SUCCESS;
     pmpi_gather_init_c_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, root, comm, info, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
@@ -351,11 +339,13 @@ extern "C" fn pmpi_gatherv_init_c_f08ts_(sendbuf: Section, sendcount: In<i64>, s
 #[cold]
 #[inline(never)]
 extern "C" fn gatherv_init_c_with_gaps(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcounts: *const i64, displs: *const i64, recvtype: In<Int>, root: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+    let sendbuf = sendbuf.at_leaf(root, comm);
+    let recvbuf = recvbuf.at_root(root, comm);
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_gatherv_init_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcounts, displs, recvtype, root, comm, info, request, ierror);
     }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::items(sendcount, sendtype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::spread(recvcounts, displs, recvtype, peers(comm, recvbuf.start()))) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     let mut result = SUCCESS;
     pmpi_gatherv_init_c_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcounts, displs, recvtype, root, comm, info, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
@@ -383,11 +373,13 @@ extern "C" fn pmpi_reduce_init_c_f08ts_(sendbuf: Section, recvbuf: Section, coun
 #[cold]
 #[inline(never)]
 extern "C" fn reduce_init_c_with_gaps(sendbuf: Section, recvbuf: Section, count: In<i64>, datatype: In<Int>, op: In<Int>, root: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+    let sendbuf = sendbuf.at_leaf(root, comm);
+    let recvbuf = recvbuf.at_root(root, comm);
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_reduce_init_c_(sendbuf.start(), recvbuf.start(), count, datatype, op, root, comm, info, request, ierror);
     }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::items(count, datatype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::items(count, datatype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     let mut result = SUCCESS;
     pmpi_reduce_init_c_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, root, comm, info, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
@@ -418,8 +410,8 @@ extern "C" fn reduce_scatter_block_init_c_with_gaps(sendbuf: Section, recvbuf: S
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_reduce_scatter_block_init_c_(sendbuf.start(), recvbuf.start(), recvcount, datatype, op, comm, info, request, ierror);
     }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::blocks(recvcount, datatype, members(comm))) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::items(recvcount, datatype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     let mut result = SUCCESS;
     pmpi_reduce_scatter_block_init_c_(sendbuf_copy.start(), recvbuf_copy.start(), recvcount, datatype, op, comm, info, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
@@ -450,8 +442,8 @@ extern "C" fn reduce_scatter_init_c_with_gaps(sendbuf: Section, recvbuf: Section
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_reduce_scatter_init_c_(sendbuf.start(), recvbuf.start(), recvcounts, datatype, op, comm, info, request, ierror);
     }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::parts(recvcounts, datatype, comm)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || if sendbuf.start().is_in_place() { reach::parts(recvcounts, datatype, comm) } else { reach::own_part(recvcounts, datatype, comm) }) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     let mut result = SUCCESS;
     pmpi_reduce_scatter_init_c_(sendbuf_copy.start(), recvbuf_copy.start(), recvcounts, datatype, op, comm, info, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
@@ -482,8 +474,8 @@ extern "C" fn scan_init_c_with_gaps(sendbuf: Section, recvbuf: Section, count: I
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_scan_init_c_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, info, request, ierror);
     }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::items(count, datatype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::items(count, datatype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     let mut result = SUCCESS;
     pmpi_scan_init_c_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, comm, info, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
@@ -511,16 +503,13 @@ extern "C" fn pmpi_scatter_init_c_f08ts_(sendbuf: Section, sendcount: In<i64>, s
 #[cold]
 #[inline(never)]
 extern "C" fn scatter_init_c_with_gaps(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+    let sendbuf = sendbuf.at_root(root, comm);
+    let recvbuf = recvbuf.at_leaf(root, comm);
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_scatter_init_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, info, request, ierror);
     }
-    let sendbuf_as = match sendbuf.layout(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-    let recvbuf_as = match recvbuf.layout(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-    if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
-        return pmpi_scatter_init_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), root, comm, info, request, ierror);
-    }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::blocks(sendcount, sendtype, peers(comm, sendbuf.start()))) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::items(recvcount, recvtype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     let mut result = SUCCESS;
     pmpi_scatter_init_c_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, root, comm, info, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
@@ -548,11 +537,13 @@ extern "C" fn pmpi_scatterv_init_c_f08ts_(sendbuf: Section, sendcounts: *const i
 #[cold]
 #[inline(never)]
 extern "C" fn scatterv_init_c_with_gaps(sendbuf: Section, sendcounts: *const i64, displs: *const i64, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
+    let sendbuf = sendbuf.at_root(root, comm);
+    let recvbuf = recvbuf.at_leaf(root, comm);
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_scatterv_init_c_(sendbuf.start(), sendcounts, displs, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, info, request, ierror);
     }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, || reach::spread(sendcounts, displs, sendtype, peers(comm, sendbuf.start()))) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, || reach::items(recvcount, recvtype)) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     let mut result = SUCCESS;
     pmpi_scatterv_init_c_(sendbuf_copy.start(), sendcounts, displs, sendtype, recvbuf_copy.start(), recvcount, recvtype, root, comm, info, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
@@ -561,52 +552,52 @@ extern "C" fn scatterv_init_c_with_gaps(sendbuf: Section, sendcounts: *const i64
 
 f08ts_names! { allgather_init_c allgatherv_init_c allreduce_init_c alltoall_init_c alltoallv_init_c alltoallw_init_c bcast_init_c exscan_init_c gather_init_c gatherv_init_c reduce_init_c reduce_scatter_block_init_c reduce_scatter_init_c scan_init_c scatter_init_c scatterv_init_c }
 routines! {
-    pmpi_allgather_init_c_ = "MPI_Allgather_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror)"
-    pmpi_allgather_init_c_f08ts_ = "MPI_Allgather_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror) of mpi_f08"
-    allgather_init_c_with_gaps = "MPI_Allgather_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror) of mpi_f08"
-    pmpi_allgatherv_init_c_ = "MPI_Allgatherv_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierror)"
-    pmpi_allgatherv_init_c_f08ts_ = "MPI_Allgatherv_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierror) of mpi_f08"
-    allgatherv_init_c_with_gaps = "MPI_Allgatherv_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierror) of mpi_f08"
-    pmpi_allreduce_init_c_ = "MPI_Allreduce_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror)"
-    pmpi_allreduce_init_c_f08ts_ = "MPI_Allreduce_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror) of mpi_f08"
-    allreduce_init_c_with_gaps = "MPI_Allreduce_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror) of mpi_f08"
-    pmpi_alltoall_init_c_ = "MPI_Alltoall_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror)"
-    pmpi_alltoall_init_c_f08ts_ = "MPI_Alltoall_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror) of mpi_f08"
-    alltoall_init_c_with_gaps = "MPI_Alltoall_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror) of mpi_f08"
-    pmpi_alltoallv_init_c_ = "MPI_Alltoallv_init_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierror)"
-    pmpi_alltoallv_init_c_f08ts_ = "MPI_Alltoallv_init_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierror) of mpi_f08"
-    alltoallv_init_c_with_gaps = "MPI_Alltoallv_init_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierror) of mpi_f08"
-    pmpi_alltoallw_init_c_ = "MPI_Alltoallw_init_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierror)"
-    pmpi_alltoallw_init_c_f08ts_ = "MPI_Alltoallw_init_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierror) of mpi_f08"
-    alltoallw_init_c_with_gaps = "MPI_Alltoallw_init_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierror) of mpi_f08"
-    pmpi_bcast_init_c_ = "MPI_Bcast_init_c(buffer, count, datatype, root, comm, info, request, ierror)"
-    pmpi_bcast_init_c_f08ts_ = "MPI_Bcast_init_c(buffer, count, datatype, root, comm, info, request, ierror) of mpi_f08"
-    bcast_init_c_with_gaps = "MPI_Bcast_init_c(buffer, count, datatype, root, comm, info, request, ierror) of mpi_f08"
-    pmpi_exscan_init_c_ = "MPI_Exscan_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror)"
-    pmpi_exscan_init_c_f08ts_ = "MPI_Exscan_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror) of mpi_f08"
-    exscan_init_c_with_gaps = "MPI_Exscan_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror) of mpi_f08"
-    pmpi_gather_init_c_ = "MPI_Gather_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierror)"
-    pmpi_gather_init_c_f08ts_ = "MPI_Gather_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierror) of mpi_f08"
-    gather_init_c_with_gaps = "MPI_Gather_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierror) of mpi_f08"
-    pmpi_gatherv_init_c_ = "MPI_Gatherv_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request, ierror)"
-    pmpi_gatherv_init_c_f08ts_ = "MPI_Gatherv_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request, ierror) of mpi_f08"
-    gatherv_init_c_with_gaps = "MPI_Gatherv_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request, ierror) of mpi_f08"
-    pmpi_reduce_init_c_ = "MPI_Reduce_init_c(sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierror)"
-    pmpi_reduce_init_c_f08ts_ = "MPI_Reduce_init_c(sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierror) of mpi_f08"
-    reduce_init_c_with_gaps = "MPI_Reduce_init_c(sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierror) of mpi_f08"
-    pmpi_reduce_scatter_block_init_c_ = "MPI_Reduce_scatter_block_init_c(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request, ierror)"
-    pmpi_reduce_scatter_block_init_c_f08ts_ = "MPI_Reduce_scatter_block_init_c(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request, ierror) of mpi_f08"
-    reduce_scatter_block_init_c_with_gaps = "MPI_Reduce_scatter_block_init_c(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request, ierror) of mpi_f08"
-    pmpi_reduce_scatter_init_c_ = "MPI_Reduce_scatter_init_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request, ierror)"
-    pmpi_reduce_scatter_init_c_f08ts_ = "MPI_Reduce_scatter_init_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request, ierror) of mpi_f08"
-    reduce_scatter_init_c_with_gaps = "MPI_Reduce_scatter_init_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request, ierror) of mpi_f08"
-    pmpi_scan_init_c_ = "MPI_Scan_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror)"
-    pmpi_scan_init_c_f08ts_ = "MPI_Scan_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror) of mpi_f08"
-    scan_init_c_with_gaps = "MPI_Scan_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror) of mpi_f08"
-    pmpi_scatter_init_c_ = "MPI_Scatter_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierror)"
-    pmpi_scatter_init_c_f08ts_ = "MPI_Scatter_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierror) of mpi_f08"
-    scatter_init_c_with_gaps = "MPI_Scatter_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierror) of mpi_f08"
-    pmpi_scatterv_init_c_ = "MPI_Scatterv_init_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierror)"
-    pmpi_scatterv_init_c_f08ts_ = "MPI_Scatterv_init_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierror) of mpi_f08"
-    scatterv_init_c_with_gaps = "MPI_Scatterv_init_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierror) of mpi_f08"
+    pmpi_allgather_init_c_ = "MPI_Allgather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror)"
+    pmpi_allgather_init_c_f08ts_ = "MPI_Allgather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror) of mpi_f08"
+    allgather_init_c_with_gaps = "MPI_Allgather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror) of mpi_f08"
+    pmpi_allgatherv_init_c_ = "MPI_Allgatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierror)"
+    pmpi_allgatherv_init_c_f08ts_ = "MPI_Allgatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierror) of mpi_f08"
+    allgatherv_init_c_with_gaps = "MPI_Allgatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierror) of mpi_f08"
+    pmpi_allreduce_init_c_ = "MPI_Allreduce_init(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror)"
+    pmpi_allreduce_init_c_f08ts_ = "MPI_Allreduce_init(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror) of mpi_f08"
+    allreduce_init_c_with_gaps = "MPI_Allreduce_init(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror) of mpi_f08"
+    pmpi_alltoall_init_c_ = "MPI_Alltoall_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror)"
+    pmpi_alltoall_init_c_f08ts_ = "MPI_Alltoall_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror) of mpi_f08"
+    alltoall_init_c_with_gaps = "MPI_Alltoall_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror) of mpi_f08"
+    pmpi_alltoallv_init_c_ = "MPI_Alltoallv_init(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierror)"
+    pmpi_alltoallv_init_c_f08ts_ = "MPI_Alltoallv_init(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierror) of mpi_f08"
+    alltoallv_init_c_with_gaps = "MPI_Alltoallv_init(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierror) of mpi_f08"
+    pmpi_alltoallw_init_c_ = "MPI_Alltoallw_init(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierror)"
+    pmpi_alltoallw_init_c_f08ts_ = "MPI_Alltoallw_init(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierror) of mpi_f08"
+    alltoallw_init_c_with_gaps = "MPI_Alltoallw_init(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierror) of mpi_f08"
+    pmpi_bcast_init_c_ = "MPI_Bcast_init(buffer, count, datatype, root, comm, info, request, ierror)"
+    pmpi_bcast_init_c_f08ts_ = "MPI_Bcast_init(buffer, count, datatype, root, comm, info, request, ierror) of mpi_f08"
+    bcast_init_c_with_gaps = "MPI_Bcast_init(buffer, count, datatype, root, comm, info, request, ierror) of mpi_f08"
+    pmpi_exscan_init_c_ = "MPI_Exscan_init(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror)"
+    pmpi_exscan_init_c_f08ts_ = "MPI_Exscan_init(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror) of mpi_f08"
+    exscan_init_c_with_gaps = "MPI_Exscan_init(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror) of mpi_f08"
+    pmpi_gather_init_c_ = "MPI_Gather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierror)"
+    pmpi_gather_init_c_f08ts_ = "MPI_Gather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierror) of mpi_f08"
+    gather_init_c_with_gaps = "MPI_Gather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierror) of mpi_f08"
+    pmpi_gatherv_init_c_ = "MPI_Gatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request, ierror)"
+    pmpi_gatherv_init_c_f08ts_ = "MPI_Gatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request, ierror) of mpi_f08"
+    gatherv_init_c_with_gaps = "MPI_Gatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request, ierror) of mpi_f08"
+    pmpi_reduce_init_c_ = "MPI_Reduce_init(sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierror)"
+    pmpi_reduce_init_c_f08ts_ = "MPI_Reduce_init(sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierror) of mpi_f08"
+    reduce_init_c_with_gaps = "MPI_Reduce_init(sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierror) of mpi_f08"
+    pmpi_reduce_scatter_block_init_c_ = "MPI_Reduce_scatter_block_init(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request, ierror)"
+    pmpi_reduce_scatter_block_init_c_f08ts_ = "MPI_Reduce_scatter_block_init(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request, ierror) of mpi_f08"
+    reduce_scatter_block_init_c_with_gaps = "MPI_Reduce_scatter_block_init(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request, ierror) of mpi_f08"
+    pmpi_reduce_scatter_init_c_ = "MPI_Reduce_scatter_init(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request, ierror)"
+    pmpi_reduce_scatter_init_c_f08ts_ = "MPI_Reduce_scatter_init(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request, ierror) of mpi_f08"
+    reduce_scatter_init_c_with_gaps = "MPI_Reduce_scatter_init(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request, ierror) of mpi_f08"
+    pmpi_scan_init_c_ = "MPI_Scan_init(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror)"
+    pmpi_scan_init_c_f08ts_ = "MPI_Scan_init(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror) of mpi_f08"
+    scan_init_c_with_gaps = "MPI_Scan_init(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror) of mpi_f08"
+    pmpi_scatter_init_c_ = "MPI_Scatter_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierror)"
+    pmpi_scatter_init_c_f08ts_ = "MPI_Scatter_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierror) of mpi_f08"
+    scatter_init_c_with_gaps = "MPI_Scatter_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierror) of mpi_f08"
+    pmpi_scatterv_init_c_ = "MPI_Scatterv_init(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierror)"
+    pmpi_scatterv_init_c_f08ts_ = "MPI_Scatterv_init(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierror) of mpi_f08"
+    scatterv_init_c_with_gaps = "MPI_Scatterv_init(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierror) of mpi_f08"
 }

@@ -37,11 +37,11 @@ extern "C" fn bsend_init_with_gaps(buf: Section, count: In<Int>, datatype: In<In
     if buf.is_contiguous() {
         return pmpi_bsend_init_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
     }
-    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_bsend_init_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buf")) };
     let mut result = SUCCESS;
     pmpi_bsend_init_(buf_copy.start(), count, datatype, dest, tag, comm, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (buf_copy, false), None) { result = NO_MEM }
@@ -72,11 +72,11 @@ extern "C" fn recv_init_with_gaps(buf: Section, count: In<Int>, datatype: In<Int
     if buf.is_contiguous() {
         return pmpi_recv_init_(buf.start(), count, datatype, source, tag, comm, request, ierror);
     }
-    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_recv_init_(buf.start(), buf_as.count(), buf_as.datatype(), source, tag, comm, request, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buf")) };
     let mut result = SUCCESS;
     pmpi_recv_init_(buf_copy.start(), count, datatype, source, tag, comm, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (buf_copy, true), None) { result = NO_MEM }
@@ -107,11 +107,11 @@ extern "C" fn rsend_init_with_gaps(buf: Section, count: In<Int>, datatype: In<In
     if buf.is_contiguous() {
         return pmpi_rsend_init_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
     }
-    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_rsend_init_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buf")) };
     let mut result = SUCCESS;
     pmpi_rsend_init_(buf_copy.start(), count, datatype, dest, tag, comm, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (buf_copy, false), None) { result = NO_MEM }
@@ -142,11 +142,11 @@ extern "C" fn send_init_with_gaps(buf: Section, count: In<Int>, datatype: In<Int
     if buf.is_contiguous() {
         return pmpi_send_init_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
     }
-    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_send_init_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buf")) };
     let mut result = SUCCESS;
     pmpi_send_init_(buf_copy.start(), count, datatype, dest, tag, comm, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (buf_copy, false), None) { result = NO_MEM }
@@ -177,11 +177,11 @@ extern "C" fn ssend_init_with_gaps(buf: Section, count: In<Int>, datatype: In<In
     if buf.is_contiguous() {
         return pmpi_ssend_init_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
     }
-    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_ssend_init_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buf")) };
     let mut result = SUCCESS;
     pmpi_ssend_init_(buf_copy.start(), count, datatype, dest, tag, comm, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (buf_copy, false), None) { result = NO_MEM }

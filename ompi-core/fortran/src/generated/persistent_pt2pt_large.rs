@@ -35,11 +35,11 @@ extern "C" fn bsend_init_c_with_gaps(buf: Section, count: In<i64>, datatype: In<
     if buf.is_contiguous() {
         return pmpi_bsend_init_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
     }
-    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_bsend_init_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buf")) };
     let mut result = SUCCESS;
     pmpi_bsend_init_c_(buf_copy.start(), count, datatype, dest, tag, comm, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (buf_copy, false), None) { result = NO_MEM }
@@ -70,11 +70,11 @@ extern "C" fn recv_init_c_with_gaps(buf: Section, count: In<i64>, datatype: In<I
     if buf.is_contiguous() {
         return pmpi_recv_init_c_(buf.start(), count, datatype, source, tag, comm, request, ierror);
     }
-    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_recv_init_c_(buf.start(), buf_as.count(), buf_as.datatype(), source, tag, comm, request, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buf")) };
     let mut result = SUCCESS;
     pmpi_recv_init_c_(buf_copy.start(), count, datatype, source, tag, comm, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (buf_copy, true), None) { result = NO_MEM }
@@ -105,11 +105,11 @@ extern "C" fn rsend_init_c_with_gaps(buf: Section, count: In<i64>, datatype: In<
     if buf.is_contiguous() {
         return pmpi_rsend_init_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
     }
-    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_rsend_init_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buf")) };
     let mut result = SUCCESS;
     pmpi_rsend_init_c_(buf_copy.start(), count, datatype, dest, tag, comm, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (buf_copy, false), None) { result = NO_MEM }
@@ -140,11 +140,11 @@ extern "C" fn send_init_c_with_gaps(buf: Section, count: In<i64>, datatype: In<I
     if buf.is_contiguous() {
         return pmpi_send_init_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
     }
-    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_send_init_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buf")) };
     let mut result = SUCCESS;
     pmpi_send_init_c_(buf_copy.start(), count, datatype, dest, tag, comm, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (buf_copy, false), None) { result = NO_MEM }
@@ -175,11 +175,11 @@ extern "C" fn ssend_init_c_with_gaps(buf: Section, count: In<i64>, datatype: In<
     if buf.is_contiguous() {
         return pmpi_ssend_init_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
     }
-    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_ssend_init_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buf")) };
     let mut result = SUCCESS;
     pmpi_ssend_init_c_(buf_copy.start(), count, datatype, dest, tag, comm, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (buf_copy, false), None) { result = NO_MEM }
@@ -188,19 +188,19 @@ extern "C" fn ssend_init_c_with_gaps(buf: Section, count: In<i64>, datatype: In<
 
 f08ts_names! { bsend_init_c recv_init_c rsend_init_c send_init_c ssend_init_c }
 routines! {
-    pmpi_bsend_init_c_ = "MPI_Bsend_init_c(buf, count, datatype, dest, tag, comm, request, ierror)"
-    pmpi_bsend_init_c_f08ts_ = "MPI_Bsend_init_c(buf, count, datatype, dest, tag, comm, request, ierror) of mpi_f08"
-    bsend_init_c_with_gaps = "MPI_Bsend_init_c(buf, count, datatype, dest, tag, comm, request, ierror) of mpi_f08"
-    pmpi_recv_init_c_ = "MPI_Recv_init_c(buf, count, datatype, source, tag, comm, request, ierror)"
-    pmpi_recv_init_c_f08ts_ = "MPI_Recv_init_c(buf, count, datatype, source, tag, comm, request, ierror) of mpi_f08"
-    recv_init_c_with_gaps = "MPI_Recv_init_c(buf, count, datatype, source, tag, comm, request, ierror) of mpi_f08"
-    pmpi_rsend_init_c_ = "MPI_Rsend_init_c(buf, count, datatype, dest, tag, comm, request, ierror)"
-    pmpi_rsend_init_c_f08ts_ = "MPI_Rsend_init_c(buf, count, datatype, dest, tag, comm, request, ierror) of mpi_f08"
-    rsend_init_c_with_gaps = "MPI_Rsend_init_c(buf, count, datatype, dest, tag, comm, request, ierror) of mpi_f08"
-    pmpi_send_init_c_ = "MPI_Send_init_c(buf, count, datatype, dest, tag, comm, request, ierror)"
-    pmpi_send_init_c_f08ts_ = "MPI_Send_init_c(buf, count, datatype, dest, tag, comm, request, ierror) of mpi_f08"
-    send_init_c_with_gaps = "MPI_Send_init_c(buf, count, datatype, dest, tag, comm, request, ierror) of mpi_f08"
-    pmpi_ssend_init_c_ = "MPI_Ssend_init_c(buf, count, datatype, dest, tag, comm, request, ierror)"
-    pmpi_ssend_init_c_f08ts_ = "MPI_Ssend_init_c(buf, count, datatype, dest, tag, comm, request, ierror) of mpi_f08"
-    ssend_init_c_with_gaps = "MPI_Ssend_init_c(buf, count, datatype, dest, tag, comm, request, ierror) of mpi_f08"
+    pmpi_bsend_init_c_ = "MPI_Bsend_init(buf, count, datatype, dest, tag, comm, request, ierror)"
+    pmpi_bsend_init_c_f08ts_ = "MPI_Bsend_init(buf, count, datatype, dest, tag, comm, request, ierror) of mpi_f08"
+    bsend_init_c_with_gaps = "MPI_Bsend_init(buf, count, datatype, dest, tag, comm, request, ierror) of mpi_f08"
+    pmpi_recv_init_c_ = "MPI_Recv_init(buf, count, datatype, source, tag, comm, request, ierror)"
+    pmpi_recv_init_c_f08ts_ = "MPI_Recv_init(buf, count, datatype, source, tag, comm, request, ierror) of mpi_f08"
+    recv_init_c_with_gaps = "MPI_Recv_init(buf, count, datatype, source, tag, comm, request, ierror) of mpi_f08"
+    pmpi_rsend_init_c_ = "MPI_Rsend_init(buf, count, datatype, dest, tag, comm, request, ierror)"
+    pmpi_rsend_init_c_f08ts_ = "MPI_Rsend_init(buf, count, datatype, dest, tag, comm, request, ierror) of mpi_f08"
+    rsend_init_c_with_gaps = "MPI_Rsend_init(buf, count, datatype, dest, tag, comm, request, ierror) of mpi_f08"
+    pmpi_send_init_c_ = "MPI_Send_init(buf, count, datatype, dest, tag, comm, request, ierror)"
+    pmpi_send_init_c_f08ts_ = "MPI_Send_init(buf, count, datatype, dest, tag, comm, request, ierror) of mpi_f08"
+    send_init_c_with_gaps = "MPI_Send_init(buf, count, datatype, dest, tag, comm, request, ierror) of mpi_f08"
+    pmpi_ssend_init_c_ = "MPI_Ssend_init(buf, count, datatype, dest, tag, comm, request, ierror)"
+    pmpi_ssend_init_c_f08ts_ = "MPI_Ssend_init(buf, count, datatype, dest, tag, comm, request, ierror) of mpi_f08"
+    ssend_init_c_with_gaps = "MPI_Ssend_init(buf, count, datatype, dest, tag, comm, request, ierror) of mpi_f08"
 }

@@ -47,11 +47,11 @@ extern "C" fn bsend_with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, d
     if buf.is_contiguous() {
         return pmpi_bsend_(buf.start(), count, datatype, dest, tag, comm, ierror);
     }
-    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_bsend_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buf")) };
     pmpi_bsend_(buf_copy.start(), count, datatype, dest, tag, comm, ierror);
 }
 
@@ -79,11 +79,11 @@ extern "C" fn ibsend_with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, 
     if buf.is_contiguous() {
         return pmpi_ibsend_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
     }
-    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_ibsend_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buf")) };
     let mut result = SUCCESS;
     pmpi_ibsend_(buf_copy.start(), count, datatype, dest, tag, comm, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
@@ -125,11 +125,11 @@ extern "C" fn imrecv_with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, 
     if buf.is_contiguous() {
         return pmpi_imrecv_(buf.start(), count, datatype, message, request, ierror);
     }
-    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::Nothing, "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_imrecv_(buf.start(), buf_as.count(), buf_as.datatype(), message, request, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Nothing, "buf")) };
     let mut result = SUCCESS;
     pmpi_imrecv_(buf_copy.start(), count, datatype, message, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
@@ -166,11 +166,11 @@ extern "C" fn irecv_with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, s
     if buf.is_contiguous() {
         return pmpi_irecv_(buf.start(), count, datatype, source, tag, comm, request, ierror);
     }
-    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_irecv_(buf.start(), buf_as.count(), buf_as.datatype(), source, tag, comm, request, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buf")) };
     let mut result = SUCCESS;
     pmpi_irecv_(buf_copy.start(), count, datatype, source, tag, comm, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
@@ -201,11 +201,11 @@ extern "C" fn irsend_with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, 
     if buf.is_contiguous() {
         return pmpi_irsend_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
     }
-    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_irsend_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buf")) };
     let mut result = SUCCESS;
     pmpi_irsend_(buf_copy.start(), count, datatype, dest, tag, comm, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
@@ -236,11 +236,11 @@ extern "C" fn isend_with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, d
     if buf.is_contiguous() {
         return pmpi_isend_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
     }
-    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_isend_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buf")) };
     let mut result = SUCCESS;
     pmpi_isend_(buf_copy.start(), count, datatype, dest, tag, comm, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
@@ -271,13 +271,13 @@ extern "C" fn isendrecv_with_gaps(sendbuf: Section, sendcount: In<Int>, sendtype
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_isendrecv_(sendbuf.start(), sendcount, sendtype, dest, sendtag, recvbuf.start(), recvcount, recvtype, source, recvtag, comm, request, ierror);
     }
-    let sendbuf_as = match sendbuf.layout(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-    let recvbuf_as = match recvbuf.layout(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let sendbuf_as = match sendbuf.layout(sendcount, sendtype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_as = match recvbuf.layout(recvcount, recvtype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
         return pmpi_isendrecv_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), dest, sendtag, recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), source, recvtag, comm, request, ierror);
     }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     let mut result = SUCCESS;
     pmpi_isendrecv_(sendbuf_copy.start(), sendcount, sendtype, dest, sendtag, recvbuf_copy.start(), recvcount, recvtype, source, recvtag, comm, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
@@ -308,11 +308,11 @@ extern "C" fn isendrecv_replace_with_gaps(buf: Section, count: In<Int>, datatype
     if buf.is_contiguous() {
         return pmpi_isendrecv_replace_(buf.start(), count, datatype, dest, sendtag, source, recvtag, comm, request, ierror);
     }
-    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_isendrecv_replace_(buf.start(), buf_as.count(), buf_as.datatype(), dest, sendtag, source, recvtag, comm, request, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buf")) };
     let mut result = SUCCESS;
     pmpi_isendrecv_replace_(buf_copy.start(), count, datatype, dest, sendtag, source, recvtag, comm, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
@@ -343,11 +343,11 @@ extern "C" fn issend_with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, 
     if buf.is_contiguous() {
         return pmpi_issend_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
     }
-    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_issend_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buf")) };
     let mut result = SUCCESS;
     pmpi_issend_(buf_copy.start(), count, datatype, dest, tag, comm, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
@@ -387,11 +387,11 @@ extern "C" fn mrecv_with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, m
     if buf.is_contiguous() {
         return pmpi_mrecv_(buf.start(), count, datatype, message, status, ierror);
     }
-    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::Nothing, "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_mrecv_(buf.start(), buf_as.count(), buf_as.datatype(), message, status, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Nothing, "buf")) };
     pmpi_mrecv_(buf_copy.start(), count, datatype, message, status, ierror);
     buf_copy.copy_back();
 }
@@ -423,11 +423,11 @@ extern "C" fn recv_with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, so
     if buf.is_contiguous() {
         return pmpi_recv_(buf.start(), count, datatype, source, tag, comm, status, ierror);
     }
-    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_recv_(buf.start(), buf_as.count(), buf_as.datatype(), source, tag, comm, status, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buf")) };
     pmpi_recv_(buf_copy.start(), count, datatype, source, tag, comm, status, ierror);
     buf_copy.copy_back();
 }
@@ -453,11 +453,11 @@ extern "C" fn rsend_with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, d
     if buf.is_contiguous() {
         return pmpi_rsend_(buf.start(), count, datatype, dest, tag, comm, ierror);
     }
-    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_rsend_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buf")) };
     pmpi_rsend_(buf_copy.start(), count, datatype, dest, tag, comm, ierror);
 }
 
@@ -482,11 +482,11 @@ extern "C" fn send_with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, de
     if buf.is_contiguous() {
         return pmpi_send_(buf.start(), count, datatype, dest, tag, comm, ierror);
     }
-    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_send_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buf")) };
     pmpi_send_(buf_copy.start(), count, datatype, dest, tag, comm, ierror);
 }
 
@@ -511,13 +511,13 @@ extern "C" fn sendrecv_with_gaps(sendbuf: Section, sendcount: In<Int>, sendtype:
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_sendrecv_(sendbuf.start(), sendcount, sendtype, dest, sendtag, recvbuf.start(), recvcount, recvtype, source, recvtag, comm, status, ierror);
     }
-    let sendbuf_as = match sendbuf.layout_or_copy(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-    let recvbuf_as = match recvbuf.layout_or_copy(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let sendbuf_as = match sendbuf.layout_or_copy(sendcount, sendtype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_as = match recvbuf.layout_or_copy(recvcount, recvtype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
         return pmpi_sendrecv_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), dest, sendtag, recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), source, recvtag, comm, status, ierror);
     }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     pmpi_sendrecv_(sendbuf_copy.start(), sendcount, sendtype, dest, sendtag, recvbuf_copy.start(), recvcount, recvtype, source, recvtag, comm, status, ierror);
     recvbuf_copy.copy_back();
 }
@@ -543,11 +543,11 @@ extern "C" fn sendrecv_replace_with_gaps(buf: Section, count: In<Int>, datatype:
     if buf.is_contiguous() {
         return pmpi_sendrecv_replace_(buf.start(), count, datatype, dest, sendtag, source, recvtag, comm, status, ierror);
     }
-    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_sendrecv_replace_(buf.start(), buf_as.count(), buf_as.datatype(), dest, sendtag, source, recvtag, comm, status, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buf")) };
     pmpi_sendrecv_replace_(buf_copy.start(), count, datatype, dest, sendtag, source, recvtag, comm, status, ierror);
     buf_copy.copy_back();
 }
@@ -573,11 +573,11 @@ extern "C" fn ssend_with_gaps(buf: Section, count: In<Int>, datatype: In<Int>, d
     if buf.is_contiguous() {
         return pmpi_ssend_(buf.start(), count, datatype, dest, tag, comm, ierror);
     }
-    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_ssend_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buf")) };
     pmpi_ssend_(buf_copy.start(), count, datatype, dest, tag, comm, ierror);
 }
 

@@ -47,10 +47,10 @@ extern "C" fn pmpi_session_attach_buffer_c_f08ts_(session: In<Int>, buffer: Sect
 
 f08ts_names! { buffer_attach_c comm_attach_buffer_c session_attach_buffer_c }
 routines! {
-    pmpi_buffer_attach_c_ = "MPI_Buffer_attach_c(buffer, size, ierror)"
-    pmpi_buffer_attach_c_f08ts_ = "MPI_Buffer_attach_c(buffer, size, ierror) of mpi_f08"
-    pmpi_comm_attach_buffer_c_ = "MPI_Comm_attach_buffer_c(comm, buffer, size, ierror)"
-    pmpi_comm_attach_buffer_c_f08ts_ = "MPI_Comm_attach_buffer_c(comm, buffer, size, ierror) of mpi_f08"
-    pmpi_session_attach_buffer_c_ = "MPI_Session_attach_buffer_c(session, buffer, size, ierror)"
-    pmpi_session_attach_buffer_c_f08ts_ = "MPI_Session_attach_buffer_c(session, buffer, size, ierror) of mpi_f08"
+    pmpi_buffer_attach_c_ = "MPI_Buffer_attach(buffer, size, ierror)"
+    pmpi_buffer_attach_c_f08ts_ = "MPI_Buffer_attach(buffer, size, ierror) of mpi_f08"
+    pmpi_comm_attach_buffer_c_ = "MPI_Comm_attach_buffer(comm, buffer, size, ierror)"
+    pmpi_comm_attach_buffer_c_f08ts_ = "MPI_Comm_attach_buffer(comm, buffer, size, ierror) of mpi_f08"
+    pmpi_session_attach_buffer_c_ = "MPI_Session_attach_buffer(session, buffer, size, ierror)"
+    pmpi_session_attach_buffer_c_f08ts_ = "MPI_Session_attach_buffer(session, buffer, size, ierror) of mpi_f08"
 }

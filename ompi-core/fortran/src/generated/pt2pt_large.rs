@@ -43,11 +43,11 @@ extern "C" fn bsend_c_with_gaps(buf: Section, count: In<i64>, datatype: In<Int>,
     if buf.is_contiguous() {
         return pmpi_bsend_c_(buf.start(), count, datatype, dest, tag, comm, ierror);
     }
-    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_bsend_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buf")) };
     pmpi_bsend_c_(buf_copy.start(), count, datatype, dest, tag, comm, ierror);
 }
 
@@ -75,11 +75,11 @@ extern "C" fn ibsend_c_with_gaps(buf: Section, count: In<i64>, datatype: In<Int>
     if buf.is_contiguous() {
         return pmpi_ibsend_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
     }
-    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_ibsend_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buf")) };
     let mut result = SUCCESS;
     pmpi_ibsend_c_(buf_copy.start(), count, datatype, dest, tag, comm, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
@@ -112,11 +112,11 @@ extern "C" fn imrecv_c_with_gaps(buf: Section, count: In<i64>, datatype: In<Int>
     if buf.is_contiguous() {
         return pmpi_imrecv_c_(buf.start(), count, datatype, message, request, ierror);
     }
-    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::Nothing, "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_imrecv_c_(buf.start(), buf_as.count(), buf_as.datatype(), message, request, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Nothing, "buf")) };
     let mut result = SUCCESS;
     pmpi_imrecv_c_(buf_copy.start(), count, datatype, message, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
@@ -147,11 +147,11 @@ extern "C" fn irecv_c_with_gaps(buf: Section, count: In<i64>, datatype: In<Int>,
     if buf.is_contiguous() {
         return pmpi_irecv_c_(buf.start(), count, datatype, source, tag, comm, request, ierror);
     }
-    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_irecv_c_(buf.start(), buf_as.count(), buf_as.datatype(), source, tag, comm, request, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buf")) };
     let mut result = SUCCESS;
     pmpi_irecv_c_(buf_copy.start(), count, datatype, source, tag, comm, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
@@ -182,11 +182,11 @@ extern "C" fn irsend_c_with_gaps(buf: Section, count: In<i64>, datatype: In<Int>
     if buf.is_contiguous() {
         return pmpi_irsend_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
     }
-    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_irsend_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buf")) };
     let mut result = SUCCESS;
     pmpi_irsend_c_(buf_copy.start(), count, datatype, dest, tag, comm, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
@@ -217,11 +217,11 @@ extern "C" fn isend_c_with_gaps(buf: Section, count: In<i64>, datatype: In<Int>,
     if buf.is_contiguous() {
         return pmpi_isend_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
     }
-    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_isend_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buf")) };
     let mut result = SUCCESS;
     pmpi_isend_c_(buf_copy.start(), count, datatype, dest, tag, comm, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
@@ -252,13 +252,13 @@ extern "C" fn isendrecv_c_with_gaps(sendbuf: Section, sendcount: In<i64>, sendty
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_isendrecv_c_(sendbuf.start(), sendcount, sendtype, dest, sendtag, recvbuf.start(), recvcount, recvtype, source, recvtag, comm, request, ierror);
     }
-    let sendbuf_as = match sendbuf.layout(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-    let recvbuf_as = match recvbuf.layout(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let sendbuf_as = match sendbuf.layout(sendcount, sendtype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_as = match recvbuf.layout(recvcount, recvtype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
         return pmpi_isendrecv_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), dest, sendtag, recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), source, recvtag, comm, request, ierror);
     }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     let mut result = SUCCESS;
     pmpi_isendrecv_c_(sendbuf_copy.start(), sendcount, sendtype, dest, sendtag, recvbuf_copy.start(), recvcount, recvtype, source, recvtag, comm, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
@@ -289,11 +289,11 @@ extern "C" fn isendrecv_replace_c_with_gaps(buf: Section, count: In<i64>, dataty
     if buf.is_contiguous() {
         return pmpi_isendrecv_replace_c_(buf.start(), count, datatype, dest, sendtag, source, recvtag, comm, request, ierror);
     }
-    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_isendrecv_replace_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, sendtag, source, recvtag, comm, request, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buf")) };
     let mut result = SUCCESS;
     pmpi_isendrecv_replace_c_(buf_copy.start(), count, datatype, dest, sendtag, source, recvtag, comm, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
@@ -324,11 +324,11 @@ extern "C" fn issend_c_with_gaps(buf: Section, count: In<i64>, datatype: In<Int>
     if buf.is_contiguous() {
         return pmpi_issend_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
     }
-    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_issend_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buf")) };
     let mut result = SUCCESS;
     pmpi_issend_c_(buf_copy.start(), count, datatype, dest, tag, comm, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
@@ -359,11 +359,11 @@ extern "C" fn mrecv_c_with_gaps(buf: Section, count: In<i64>, datatype: In<Int>,
     if buf.is_contiguous() {
         return pmpi_mrecv_c_(buf.start(), count, datatype, message, status, ierror);
     }
-    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::Nothing, "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_mrecv_c_(buf.start(), buf_as.count(), buf_as.datatype(), message, status, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Nothing, "buf")) };
     pmpi_mrecv_c_(buf_copy.start(), count, datatype, message, status, ierror);
     buf_copy.copy_back();
 }
@@ -389,11 +389,11 @@ extern "C" fn recv_c_with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, 
     if buf.is_contiguous() {
         return pmpi_recv_c_(buf.start(), count, datatype, source, tag, comm, status, ierror);
     }
-    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_recv_c_(buf.start(), buf_as.count(), buf_as.datatype(), source, tag, comm, status, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buf")) };
     pmpi_recv_c_(buf_copy.start(), count, datatype, source, tag, comm, status, ierror);
     buf_copy.copy_back();
 }
@@ -419,11 +419,11 @@ extern "C" fn rsend_c_with_gaps(buf: Section, count: In<i64>, datatype: In<Int>,
     if buf.is_contiguous() {
         return pmpi_rsend_c_(buf.start(), count, datatype, dest, tag, comm, ierror);
     }
-    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_rsend_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buf")) };
     pmpi_rsend_c_(buf_copy.start(), count, datatype, dest, tag, comm, ierror);
 }
 
@@ -448,11 +448,11 @@ extern "C" fn send_c_with_gaps(buf: Section, count: In<i64>, datatype: In<Int>, 
     if buf.is_contiguous() {
         return pmpi_send_c_(buf.start(), count, datatype, dest, tag, comm, ierror);
     }
-    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_send_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buf")) };
     pmpi_send_c_(buf_copy.start(), count, datatype, dest, tag, comm, ierror);
 }
 
@@ -477,13 +477,13 @@ extern "C" fn sendrecv_c_with_gaps(sendbuf: Section, sendcount: In<i64>, sendtyp
     if sendbuf.is_contiguous() && recvbuf.is_contiguous() {
         return pmpi_sendrecv_c_(sendbuf.start(), sendcount, sendtype, dest, sendtag, recvbuf.start(), recvcount, recvtype, source, recvtag, comm, status, ierror);
     }
-    let sendbuf_as = match sendbuf.layout_or_copy(sendcount, sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-    let recvbuf_as = match recvbuf.layout_or_copy(recvcount, recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let sendbuf_as = match sendbuf.layout_or_copy(sendcount, sendtype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_as = match recvbuf.layout_or_copy(recvcount, recvtype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
         return pmpi_sendrecv_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), dest, sendtag, recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), source, recvtag, comm, status, ierror);
     }
-    let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
-    let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+    let sendbuf_copy = match Copied::of(sendbuf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "sendbuf")) };
+    let recvbuf_copy = match Copied::of(recvbuf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "recvbuf")) };
     pmpi_sendrecv_c_(sendbuf_copy.start(), sendcount, sendtype, dest, sendtag, recvbuf_copy.start(), recvcount, recvtype, source, recvtag, comm, status, ierror);
     recvbuf_copy.copy_back();
 }
@@ -509,11 +509,11 @@ extern "C" fn sendrecv_replace_c_with_gaps(buf: Section, count: In<i64>, datatyp
     if buf.is_contiguous() {
         return pmpi_sendrecv_replace_c_(buf.start(), count, datatype, dest, sendtag, source, recvtag, comm, status, ierror);
     }
-    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_sendrecv_replace_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, sendtag, source, recvtag, comm, status, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buf")) };
     pmpi_sendrecv_replace_c_(buf_copy.start(), count, datatype, dest, sendtag, source, recvtag, comm, status, ierror);
     buf_copy.copy_back();
 }
@@ -539,62 +539,62 @@ extern "C" fn ssend_c_with_gaps(buf: Section, count: In<i64>, datatype: In<Int>,
     if buf.is_contiguous() {
         return pmpi_ssend_c_(buf.start(), count, datatype, dest, tag, comm, ierror);
     }
-    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buf")) };
     if let Some(buf_as) = &buf_as {
         return pmpi_ssend_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, ierror);
     }
-    let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+    let buf_copy = match Copied::of(buf, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Comm(comm), "buf")) };
     pmpi_ssend_c_(buf_copy.start(), count, datatype, dest, tag, comm, ierror);
 }
 
 f08ts_names! { bsend_c ibsend_c imrecv_c irecv_c irsend_c isend_c isendrecv_c isendrecv_replace_c issend_c mrecv_c recv_c rsend_c send_c sendrecv_c sendrecv_replace_c ssend_c }
 routines! {
-    pmpi_bsend_c_ = "MPI_Bsend_c(buf, count, datatype, dest, tag, comm, ierror)"
-    pmpi_bsend_c_f08ts_ = "MPI_Bsend_c(buf, count, datatype, dest, tag, comm, ierror) of mpi_f08"
-    bsend_c_with_gaps = "MPI_Bsend_c(buf, count, datatype, dest, tag, comm, ierror) of mpi_f08"
-    pmpi_ibsend_c_ = "MPI_Ibsend_c(buf, count, datatype, dest, tag, comm, request, ierror)"
-    pmpi_ibsend_c_f08ts_ = "MPI_Ibsend_c(buf, count, datatype, dest, tag, comm, request, ierror) of mpi_f08"
-    ibsend_c_with_gaps = "MPI_Ibsend_c(buf, count, datatype, dest, tag, comm, request, ierror) of mpi_f08"
-    pmpi_imrecv_c_ = "MPI_Imrecv_c(buf, count, datatype, message, request, ierror)"
-    pmpi_imrecv_c_f08ts_ = "MPI_Imrecv_c(buf, count, datatype, message, request, ierror) of mpi_f08"
-    imrecv_c_with_gaps = "MPI_Imrecv_c(buf, count, datatype, message, request, ierror) of mpi_f08"
-    pmpi_irecv_c_ = "MPI_Irecv_c(buf, count, datatype, source, tag, comm, request, ierror)"
-    pmpi_irecv_c_f08ts_ = "MPI_Irecv_c(buf, count, datatype, source, tag, comm, request, ierror) of mpi_f08"
-    irecv_c_with_gaps = "MPI_Irecv_c(buf, count, datatype, source, tag, comm, request, ierror) of mpi_f08"
-    pmpi_irsend_c_ = "MPI_Irsend_c(buf, count, datatype, dest, tag, comm, request, ierror)"
-    pmpi_irsend_c_f08ts_ = "MPI_Irsend_c(buf, count, datatype, dest, tag, comm, request, ierror) of mpi_f08"
-    irsend_c_with_gaps = "MPI_Irsend_c(buf, count, datatype, dest, tag, comm, request, ierror) of mpi_f08"
-    pmpi_isend_c_ = "MPI_Isend_c(buf, count, datatype, dest, tag, comm, request, ierror)"
-    pmpi_isend_c_f08ts_ = "MPI_Isend_c(buf, count, datatype, dest, tag, comm, request, ierror) of mpi_f08"
-    isend_c_with_gaps = "MPI_Isend_c(buf, count, datatype, dest, tag, comm, request, ierror) of mpi_f08"
-    pmpi_isendrecv_c_ = "MPI_Isendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request, ierror)"
-    pmpi_isendrecv_c_f08ts_ = "MPI_Isendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request, ierror) of mpi_f08"
-    isendrecv_c_with_gaps = "MPI_Isendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request, ierror) of mpi_f08"
-    pmpi_isendrecv_replace_c_ = "MPI_Isendrecv_replace_c(buf, count, datatype, dest, sendtag, source, recvtag, comm, request, ierror)"
-    pmpi_isendrecv_replace_c_f08ts_ = "MPI_Isendrecv_replace_c(buf, count, datatype, dest, sendtag, source, recvtag, comm, request, ierror) of mpi_f08"
-    isendrecv_replace_c_with_gaps = "MPI_Isendrecv_replace_c(buf, count, datatype, dest, sendtag, source, recvtag, comm, request, ierror) of mpi_f08"
-    pmpi_issend_c_ = "MPI_Issend_c(buf, count, datatype, dest, tag, comm, request, ierror)"
-    pmpi_issend_c_f08ts_ = "MPI_Issend_c(buf, count, datatype, dest, tag, comm, request, ierror) of mpi_f08"
-    issend_c_with_gaps = "MPI_Issend_c(buf, count, datatype, dest, tag, comm, request, ierror) of mpi_f08"
-    pmpi_mrecv_c_ = "MPI_Mrecv_c(buf, count, datatype, message, status, ierror)"
-    pmpi_mrecv_c_f08ts_ = "MPI_Mrecv_c(buf, count, datatype, message, status, ierror) of mpi_f08"
-    mrecv_c_with_gaps = "MPI_Mrecv_c(buf, count, datatype, message, status, ierror) of mpi_f08"
-    pmpi_recv_c_ = "MPI_Recv_c(buf, count, datatype, source, tag, comm, status, ierror)"
-    pmpi_recv_c_f08ts_ = "MPI_Recv_c(buf, count, datatype, source, tag, comm, status, ierror) of mpi_f08"
-    recv_c_with_gaps = "MPI_Recv_c(buf, count, datatype, source, tag, comm, status, ierror) of mpi_f08"
-    pmpi_rsend_c_ = "MPI_Rsend_c(buf, count, datatype, dest, tag, comm, ierror)"
-    pmpi_rsend_c_f08ts_ = "MPI_Rsend_c(buf, count, datatype, dest, tag, comm, ierror) of mpi_f08"
-    rsend_c_with_gaps = "MPI_Rsend_c(buf, count, datatype, dest, tag, comm, ierror) of mpi_f08"
-    pmpi_send_c_ = "MPI_Send_c(buf, count, datatype, dest, tag, comm, ierror)"
-    pmpi_send_c_f08ts_ = "MPI_Send_c(buf, count, datatype, dest, tag, comm, ierror) of mpi_f08"
-    send_c_with_gaps = "MPI_Send_c(buf, count, datatype, dest, tag, comm, ierror) of mpi_f08"
-    pmpi_sendrecv_c_ = "MPI_Sendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status, ierror)"
-    pmpi_sendrecv_c_f08ts_ = "MPI_Sendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status, ierror) of mpi_f08"
-    sendrecv_c_with_gaps = "MPI_Sendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status, ierror) of mpi_f08"
-    pmpi_sendrecv_replace_c_ = "MPI_Sendrecv_replace_c(buf, count, datatype, dest, sendtag, source, recvtag, comm, status, ierror)"
-    pmpi_sendrecv_replace_c_f08ts_ = "MPI_Sendrecv_replace_c(buf, count, datatype, dest, sendtag, source, recvtag, comm, status, ierror) of mpi_f08"
-    sendrecv_replace_c_with_gaps = "MPI_Sendrecv_replace_c(buf, count, datatype, dest, sendtag, source, recvtag, comm, status, ierror) of mpi_f08"
-    pmpi_ssend_c_ = "MPI_Ssend_c(buf, count, datatype, dest, tag, comm, ierror)"
-    pmpi_ssend_c_f08ts_ = "MPI_Ssend_c(buf, count, datatype, dest, tag, comm, ierror) of mpi_f08"
-    ssend_c_with_gaps = "MPI_Ssend_c(buf, count, datatype, dest, tag, comm, ierror) of mpi_f08"
+    pmpi_bsend_c_ = "MPI_Bsend(buf, count, datatype, dest, tag, comm, ierror)"
+    pmpi_bsend_c_f08ts_ = "MPI_Bsend(buf, count, datatype, dest, tag, comm, ierror) of mpi_f08"
+    bsend_c_with_gaps = "MPI_Bsend(buf, count, datatype, dest, tag, comm, ierror) of mpi_f08"
+    pmpi_ibsend_c_ = "MPI_Ibsend(buf, count, datatype, dest, tag, comm, request, ierror)"
+    pmpi_ibsend_c_f08ts_ = "MPI_Ibsend(buf, count, datatype, dest, tag, comm, request, ierror) of mpi_f08"
+    ibsend_c_with_gaps = "MPI_Ibsend(buf, count, datatype, dest, tag, comm, request, ierror) of mpi_f08"
+    pmpi_imrecv_c_ = "MPI_Imrecv(buf, count, datatype, message, request, ierror)"
+    pmpi_imrecv_c_f08ts_ = "MPI_Imrecv(buf, count, datatype, message, request, ierror) of mpi_f08"
+    imrecv_c_with_gaps = "MPI_Imrecv(buf, count, datatype, message, request, ierror) of mpi_f08"
+    pmpi_irecv_c_ = "MPI_Irecv(buf, count, datatype, source, tag, comm, request, ierror)"
+    pmpi_irecv_c_f08ts_ = "MPI_Irecv(buf, count, datatype, source, tag, comm, request, ierror) of mpi_f08"
+    irecv_c_with_gaps = "MPI_Irecv(buf, count, datatype, source, tag, comm, request, ierror) of mpi_f08"
+    pmpi_irsend_c_ = "MPI_Irsend(buf, count, datatype, dest, tag, comm, request, ierror)"
+    pmpi_irsend_c_f08ts_ = "MPI_Irsend(buf, count, datatype, dest, tag, comm, request, ierror) of mpi_f08"
+    irsend_c_with_gaps = "MPI_Irsend(buf, count, datatype, dest, tag, comm, request, ierror) of mpi_f08"
+    pmpi_isend_c_ = "MPI_Isend(buf, count, datatype, dest, tag, comm, request, ierror)"
+    pmpi_isend_c_f08ts_ = "MPI_Isend(buf, count, datatype, dest, tag, comm, request, ierror) of mpi_f08"
+    isend_c_with_gaps = "MPI_Isend(buf, count, datatype, dest, tag, comm, request, ierror) of mpi_f08"
+    pmpi_isendrecv_c_ = "MPI_Isendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request, ierror)"
+    pmpi_isendrecv_c_f08ts_ = "MPI_Isendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request, ierror) of mpi_f08"
+    isendrecv_c_with_gaps = "MPI_Isendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request, ierror) of mpi_f08"
+    pmpi_isendrecv_replace_c_ = "MPI_Isendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, request, ierror)"
+    pmpi_isendrecv_replace_c_f08ts_ = "MPI_Isendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, request, ierror) of mpi_f08"
+    isendrecv_replace_c_with_gaps = "MPI_Isendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, request, ierror) of mpi_f08"
+    pmpi_issend_c_ = "MPI_Issend(buf, count, datatype, dest, tag, comm, request, ierror)"
+    pmpi_issend_c_f08ts_ = "MPI_Issend(buf, count, datatype, dest, tag, comm, request, ierror) of mpi_f08"
+    issend_c_with_gaps = "MPI_Issend(buf, count, datatype, dest, tag, comm, request, ierror) of mpi_f08"
+    pmpi_mrecv_c_ = "MPI_Mrecv(buf, count, datatype, message, status, ierror)"
+    pmpi_mrecv_c_f08ts_ = "MPI_Mrecv(buf, count, datatype, message, status, ierror) of mpi_f08"
+    mrecv_c_with_gaps = "MPI_Mrecv(buf, count, datatype, message, status, ierror) of mpi_f08"
+    pmpi_recv_c_ = "MPI_Recv(buf, count, datatype, source, tag, comm, status, ierror)"
+    pmpi_recv_c_f08ts_ = "MPI_Recv(buf, count, datatype, source, tag, comm, status, ierror) of mpi_f08"
+    recv_c_with_gaps = "MPI_Recv(buf, count, datatype, source, tag, comm, status, ierror) of mpi_f08"
+    pmpi_rsend_c_ = "MPI_Rsend(buf, count, datatype, dest, tag, comm, ierror)"
+    pmpi_rsend_c_f08ts_ = "MPI_Rsend(buf, count, datatype, dest, tag, comm, ierror) of mpi_f08"
+    rsend_c_with_gaps = "MPI_Rsend(buf, count, datatype, dest, tag, comm, ierror) of mpi_f08"
+    pmpi_send_c_ = "MPI_Send(buf, count, datatype, dest, tag, comm, ierror)"
+    pmpi_send_c_f08ts_ = "MPI_Send(buf, count, datatype, dest, tag, comm, ierror) of mpi_f08"
+    send_c_with_gaps = "MPI_Send(buf, count, datatype, dest, tag, comm, ierror) of mpi_f08"
+    pmpi_sendrecv_c_ = "MPI_Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status, ierror)"
+    pmpi_sendrecv_c_f08ts_ = "MPI_Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status, ierror) of mpi_f08"
+    sendrecv_c_with_gaps = "MPI_Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status, ierror) of mpi_f08"
+    pmpi_sendrecv_replace_c_ = "MPI_Sendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, status, ierror)"
+    pmpi_sendrecv_replace_c_f08ts_ = "MPI_Sendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, status, ierror) of mpi_f08"
+    sendrecv_replace_c_with_gaps = "MPI_Sendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, status, ierror) of mpi_f08"
+    pmpi_ssend_c_ = "MPI_Ssend(buf, count, datatype, dest, tag, comm, ierror)"
+    pmpi_ssend_c_f08ts_ = "MPI_Ssend(buf, count, datatype, dest, tag, comm, ierror) of mpi_f08"
+    ssend_c_with_gaps = "MPI_Ssend(buf, count, datatype, dest, tag, comm, ierror) of mpi_f08"
 }

@@ -65,11 +65,11 @@ extern "C" fn accumulate_with_gaps(origin_addr: Section, origin_count: In<Int>, 
     if origin_addr.is_contiguous() {
         return pmpi_accumulate_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror);
     }
-    let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::Win(win), "origin_addr")) };
     if let Some(origin_addr_as) = &origin_addr_as {
         return pmpi_accumulate_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, op, win, ierror);
     }
-    ierror.set(refuse_section());
+    ierror.set(Refusal::Gaps.raise(On::Win(win), "origin_addr"));
 }
 
 /// MPI_Compare_and_swap(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp, win, ierror)
@@ -117,11 +117,11 @@ extern "C" fn get_with_gaps(origin_addr: Section, origin_count: In<Int>, origin_
     if origin_addr.is_contiguous() {
         return pmpi_get_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror);
     }
-    let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::Win(win), "origin_addr")) };
     if let Some(origin_addr_as) = &origin_addr_as {
         return pmpi_get_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, win, ierror);
     }
-    ierror.set(refuse_section());
+    ierror.set(Refusal::Gaps.raise(On::Win(win), "origin_addr"));
 }
 
 /// MPI_Get_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror)
@@ -142,15 +142,16 @@ extern "C" fn pmpi_get_accumulate_f08ts_(origin_addr: Section, origin_count: In<
 #[cold]
 #[inline(never)]
 extern "C" fn get_accumulate_with_gaps(origin_addr: Section, origin_count: In<Int>, origin_datatype: In<Int>, result_addr: Section, result_count: In<Int>, result_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<Int>, target_datatype: In<Int>, op: In<Int>, win: In<Int>, ierror: Ierror) {
+    let origin_addr = origin_addr.unless_no_op(op);
     if origin_addr.is_contiguous() && result_addr.is_contiguous() {
         return pmpi_get_accumulate_(origin_addr.start(), origin_count, origin_datatype, result_addr.start(), result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror);
     }
-    let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-    let result_addr_as = match result_addr.layout(result_count, result_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::Win(win), "origin_addr")) };
+    let result_addr_as = match result_addr.layout(result_count, result_datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::Win(win), "result_addr")) };
     if let (Some(origin_addr_as), Some(result_addr_as)) = (&origin_addr_as, &result_addr_as) {
         return pmpi_get_accumulate_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), result_addr.start(), result_addr_as.count(), result_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, op, win, ierror);
     }
-    ierror.set(refuse_section());
+    ierror.set(Refusal::Gaps.raise(On::Win(win), if origin_addr_as.is_none() { "origin_addr" } else { "result_addr" }));
 }
 
 /// MPI_Put(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror)
@@ -174,11 +175,11 @@ extern "C" fn put_with_gaps(origin_addr: Section, origin_count: In<Int>, origin_
     if origin_addr.is_contiguous() {
         return pmpi_put_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror);
     }
-    let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::Win(win), "origin_addr")) };
     if let Some(origin_addr_as) = &origin_addr_as {
         return pmpi_put_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, win, ierror);
     }
-    ierror.set(refuse_section());
+    ierror.set(Refusal::Gaps.raise(On::Win(win), "origin_addr"));
 }
 
 /// MPI_Raccumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror)
@@ -205,11 +206,11 @@ extern "C" fn raccumulate_with_gaps(origin_addr: Section, origin_count: In<Int>,
     if origin_addr.is_contiguous() {
         return pmpi_raccumulate_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
     }
-    let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::Win(win), "origin_addr")) };
     if let Some(origin_addr_as) = &origin_addr_as {
         return pmpi_raccumulate_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
     }
-    let Some(origin_addr_copy) = Copied::of(origin_addr) else { return ierror.set(NO_MEM) };
+    let origin_addr_copy = match Copied::of(origin_addr, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Win(win), "origin_addr")) };
     let mut result = SUCCESS;
     pmpi_raccumulate_(origin_addr_copy.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (origin_addr_copy, false), None) { result = NO_MEM }
@@ -240,11 +241,11 @@ extern "C" fn rget_with_gaps(origin_addr: Section, origin_count: In<Int>, origin
     if origin_addr.is_contiguous() {
         return pmpi_rget_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror);
     }
-    let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::Win(win), "origin_addr")) };
     if let Some(origin_addr_as) = &origin_addr_as {
         return pmpi_rget_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, win, request, ierror);
     }
-    let Some(origin_addr_copy) = Copied::of(origin_addr) else { return ierror.set(NO_MEM) };
+    let origin_addr_copy = match Copied::of(origin_addr, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Win(win), "origin_addr")) };
     let mut result = SUCCESS;
     pmpi_rget_(origin_addr_copy.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (origin_addr_copy, true), None) { result = NO_MEM }
@@ -272,16 +273,17 @@ extern "C" fn pmpi_rget_accumulate_f08ts_(origin_addr: Section, origin_count: In
 #[cold]
 #[inline(never)]
 extern "C" fn rget_accumulate_with_gaps(origin_addr: Section, origin_count: In<Int>, origin_datatype: In<Int>, result_addr: Section, result_count: In<Int>, result_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<Int>, target_datatype: In<Int>, op: In<Int>, win: In<Int>, request: Handle, ierror: Ierror) {
+    let origin_addr = origin_addr.unless_no_op(op);
     if origin_addr.is_contiguous() && result_addr.is_contiguous() {
         return pmpi_rget_accumulate_(origin_addr.start(), origin_count, origin_datatype, result_addr.start(), result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
     }
-    let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-    let result_addr_as = match result_addr.layout(result_count, result_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::Win(win), "origin_addr")) };
+    let result_addr_as = match result_addr.layout(result_count, result_datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::Win(win), "result_addr")) };
     if let (Some(origin_addr_as), Some(result_addr_as)) = (&origin_addr_as, &result_addr_as) {
         return pmpi_rget_accumulate_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), result_addr.start(), result_addr_as.count(), result_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
     }
-    let Some(origin_addr_copy) = Copied::of(origin_addr) else { return ierror.set(NO_MEM) };
-    let Some(result_addr_copy) = Copied::of(result_addr) else { return ierror.set(NO_MEM) };
+    let origin_addr_copy = match Copied::of(origin_addr, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Win(win), "origin_addr")) };
+    let result_addr_copy = match Copied::of(result_addr, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Win(win), "result_addr")) };
     let mut result = SUCCESS;
     pmpi_rget_accumulate_(origin_addr_copy.start(), origin_count, origin_datatype, result_addr_copy.start(), result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (origin_addr_copy, false), Some((result_addr_copy, true))) { result = NO_MEM }
@@ -312,11 +314,11 @@ extern "C" fn rput_with_gaps(origin_addr: Section, origin_count: In<Int>, origin
     if origin_addr.is_contiguous() {
         return pmpi_rput_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror);
     }
-    let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::Win(win), "origin_addr")) };
     if let Some(origin_addr_as) = &origin_addr_as {
         return pmpi_rput_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, win, request, ierror);
     }
-    let Some(origin_addr_copy) = Copied::of(origin_addr) else { return ierror.set(NO_MEM) };
+    let origin_addr_copy = match Copied::of(origin_addr, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Win(win), "origin_addr")) };
     let mut result = SUCCESS;
     pmpi_rput_(origin_addr_copy.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (origin_addr_copy, false), None) { result = NO_MEM }

@@ -39,11 +39,11 @@ extern "C" fn accumulate_c_with_gaps(origin_addr: Section, origin_count: In<i64>
     if origin_addr.is_contiguous() {
         return pmpi_accumulate_c_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror);
     }
-    let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::Win(win), "origin_addr")) };
     if let Some(origin_addr_as) = &origin_addr_as {
         return pmpi_accumulate_c_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, op, win, ierror);
     }
-    ierror.set(refuse_section());
+    ierror.set(Refusal::Gaps.raise(On::Win(win), "origin_addr"));
 }
 
 /// MPI_Get_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror)
@@ -67,11 +67,11 @@ extern "C" fn get_c_with_gaps(origin_addr: Section, origin_count: In<i64>, origi
     if origin_addr.is_contiguous() {
         return pmpi_get_c_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror);
     }
-    let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::Win(win), "origin_addr")) };
     if let Some(origin_addr_as) = &origin_addr_as {
         return pmpi_get_c_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, win, ierror);
     }
-    ierror.set(refuse_section());
+    ierror.set(Refusal::Gaps.raise(On::Win(win), "origin_addr"));
 }
 
 /// MPI_Get_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror)
@@ -92,15 +92,16 @@ extern "C" fn pmpi_get_accumulate_c_f08ts_(origin_addr: Section, origin_count: I
 #[cold]
 #[inline(never)]
 extern "C" fn get_accumulate_c_with_gaps(origin_addr: Section, origin_count: In<i64>, origin_datatype: In<Int>, result_addr: Section, result_count: In<i64>, result_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<i64>, target_datatype: In<Int>, op: In<Int>, win: In<Int>, ierror: Ierror) {
+    let origin_addr = origin_addr.unless_no_op(op);
     if origin_addr.is_contiguous() && result_addr.is_contiguous() {
         return pmpi_get_accumulate_c_(origin_addr.start(), origin_count, origin_datatype, result_addr.start(), result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror);
     }
-    let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-    let result_addr_as = match result_addr.layout(result_count, result_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::Win(win), "origin_addr")) };
+    let result_addr_as = match result_addr.layout(result_count, result_datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::Win(win), "result_addr")) };
     if let (Some(origin_addr_as), Some(result_addr_as)) = (&origin_addr_as, &result_addr_as) {
         return pmpi_get_accumulate_c_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), result_addr.start(), result_addr_as.count(), result_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, op, win, ierror);
     }
-    ierror.set(refuse_section());
+    ierror.set(Refusal::Gaps.raise(On::Win(win), if origin_addr_as.is_none() { "origin_addr" } else { "result_addr" }));
 }
 
 /// MPI_Put_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror)
@@ -124,11 +125,11 @@ extern "C" fn put_c_with_gaps(origin_addr: Section, origin_count: In<i64>, origi
     if origin_addr.is_contiguous() {
         return pmpi_put_c_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror);
     }
-    let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::Win(win), "origin_addr")) };
     if let Some(origin_addr_as) = &origin_addr_as {
         return pmpi_put_c_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, win, ierror);
     }
-    ierror.set(refuse_section());
+    ierror.set(Refusal::Gaps.raise(On::Win(win), "origin_addr"));
 }
 
 /// MPI_Raccumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror)
@@ -155,11 +156,11 @@ extern "C" fn raccumulate_c_with_gaps(origin_addr: Section, origin_count: In<i64
     if origin_addr.is_contiguous() {
         return pmpi_raccumulate_c_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
     }
-    let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::Win(win), "origin_addr")) };
     if let Some(origin_addr_as) = &origin_addr_as {
         return pmpi_raccumulate_c_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
     }
-    let Some(origin_addr_copy) = Copied::of(origin_addr) else { return ierror.set(NO_MEM) };
+    let origin_addr_copy = match Copied::of(origin_addr, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Win(win), "origin_addr")) };
     let mut result = SUCCESS;
     pmpi_raccumulate_c_(origin_addr_copy.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (origin_addr_copy, false), None) { result = NO_MEM }
@@ -190,11 +191,11 @@ extern "C" fn rget_c_with_gaps(origin_addr: Section, origin_count: In<i64>, orig
     if origin_addr.is_contiguous() {
         return pmpi_rget_c_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror);
     }
-    let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::Win(win), "origin_addr")) };
     if let Some(origin_addr_as) = &origin_addr_as {
         return pmpi_rget_c_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, win, request, ierror);
     }
-    let Some(origin_addr_copy) = Copied::of(origin_addr) else { return ierror.set(NO_MEM) };
+    let origin_addr_copy = match Copied::of(origin_addr, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Win(win), "origin_addr")) };
     let mut result = SUCCESS;
     pmpi_rget_c_(origin_addr_copy.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (origin_addr_copy, true), None) { result = NO_MEM }
@@ -222,16 +223,17 @@ extern "C" fn pmpi_rget_accumulate_c_f08ts_(origin_addr: Section, origin_count: 
 #[cold]
 #[inline(never)]
 extern "C" fn rget_accumulate_c_with_gaps(origin_addr: Section, origin_count: In<i64>, origin_datatype: In<Int>, result_addr: Section, result_count: In<i64>, result_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<i64>, target_datatype: In<Int>, op: In<Int>, win: In<Int>, request: Handle, ierror: Ierror) {
+    let origin_addr = origin_addr.unless_no_op(op);
     if origin_addr.is_contiguous() && result_addr.is_contiguous() {
         return pmpi_rget_accumulate_c_(origin_addr.start(), origin_count, origin_datatype, result_addr.start(), result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
     }
-    let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-    let result_addr_as = match result_addr.layout(result_count, result_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::Win(win), "origin_addr")) };
+    let result_addr_as = match result_addr.layout(result_count, result_datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::Win(win), "result_addr")) };
     if let (Some(origin_addr_as), Some(result_addr_as)) = (&origin_addr_as, &result_addr_as) {
         return pmpi_rget_accumulate_c_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), result_addr.start(), result_addr_as.count(), result_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
     }
-    let Some(origin_addr_copy) = Copied::of(origin_addr) else { return ierror.set(NO_MEM) };
-    let Some(result_addr_copy) = Copied::of(result_addr) else { return ierror.set(NO_MEM) };
+    let origin_addr_copy = match Copied::of(origin_addr, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Win(win), "origin_addr")) };
+    let result_addr_copy = match Copied::of(result_addr, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Win(win), "result_addr")) };
     let mut result = SUCCESS;
     pmpi_rget_accumulate_c_(origin_addr_copy.start(), origin_count, origin_datatype, result_addr_copy.start(), result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (origin_addr_copy, false), Some((result_addr_copy, true))) { result = NO_MEM }
@@ -262,11 +264,11 @@ extern "C" fn rput_c_with_gaps(origin_addr: Section, origin_count: In<i64>, orig
     if origin_addr.is_contiguous() {
         return pmpi_rput_c_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror);
     }
-    let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    let origin_addr_as = match origin_addr.layout(origin_count, origin_datatype) { Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise(On::Win(win), "origin_addr")) };
     if let Some(origin_addr_as) = &origin_addr_as {
         return pmpi_rput_c_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, win, request, ierror);
     }
-    let Some(origin_addr_copy) = Copied::of(origin_addr) else { return ierror.set(NO_MEM) };
+    let origin_addr_copy = match Copied::of(origin_addr, reach::measured) { Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise(On::Win(win), "origin_addr")) };
     let mut result = SUCCESS;
     pmpi_rput_c_(origin_addr_copy.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, Out(&raw mut result));
     if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (origin_addr_copy, false), None) { result = NO_MEM }
@@ -315,33 +317,33 @@ extern "C" fn pmpi_win_shared_query_c_(win: In<Int>, rank: In<Int>, size: *mut i
 f08_names! { win_allocate_c win_allocate_shared_c win_shared_query_c }
 f08ts_names! { accumulate_c get_c get_accumulate_c put_c raccumulate_c rget_c rget_accumulate_c rput_c win_create_c }
 routines! {
-    pmpi_accumulate_c_ = "MPI_Accumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror)"
-    pmpi_accumulate_c_f08ts_ = "MPI_Accumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror) of mpi_f08"
-    accumulate_c_with_gaps = "MPI_Accumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror) of mpi_f08"
-    pmpi_get_c_ = "MPI_Get_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror)"
-    pmpi_get_c_f08ts_ = "MPI_Get_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror) of mpi_f08"
-    get_c_with_gaps = "MPI_Get_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror) of mpi_f08"
-    pmpi_get_accumulate_c_ = "MPI_Get_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror)"
-    pmpi_get_accumulate_c_f08ts_ = "MPI_Get_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror) of mpi_f08"
-    get_accumulate_c_with_gaps = "MPI_Get_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror) of mpi_f08"
-    pmpi_put_c_ = "MPI_Put_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror)"
-    pmpi_put_c_f08ts_ = "MPI_Put_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror) of mpi_f08"
-    put_c_with_gaps = "MPI_Put_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror) of mpi_f08"
-    pmpi_raccumulate_c_ = "MPI_Raccumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror)"
-    pmpi_raccumulate_c_f08ts_ = "MPI_Raccumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror) of mpi_f08"
-    raccumulate_c_with_gaps = "MPI_Raccumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror) of mpi_f08"
-    pmpi_rget_c_ = "MPI_Rget_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror)"
-    pmpi_rget_c_f08ts_ = "MPI_Rget_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror) of mpi_f08"
-    rget_c_with_gaps = "MPI_Rget_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror) of mpi_f08"
-    pmpi_rget_accumulate_c_ = "MPI_Rget_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror)"
-    pmpi_rget_accumulate_c_f08ts_ = "MPI_Rget_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror) of mpi_f08"
-    rget_accumulate_c_with_gaps = "MPI_Rget_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror) of mpi_f08"
-    pmpi_rput_c_ = "MPI_Rput_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror)"
-    pmpi_rput_c_f08ts_ = "MPI_Rput_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror) of mpi_f08"
-    rput_c_with_gaps = "MPI_Rput_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror) of mpi_f08"
-    pmpi_win_allocate_c_ = "MPI_Win_allocate_c(size, disp_unit, info, comm, baseptr, win, ierror)"
-    pmpi_win_allocate_shared_c_ = "MPI_Win_allocate_shared_c(size, disp_unit, info, comm, baseptr, win, ierror)"
-    pmpi_win_create_c_ = "MPI_Win_create_c(base, size, disp_unit, info, comm, win, ierror)"
-    pmpi_win_create_c_f08ts_ = "MPI_Win_create_c(base, size, disp_unit, info, comm, win, ierror) of mpi_f08"
-    pmpi_win_shared_query_c_ = "MPI_Win_shared_query_c(win, rank, size, disp_unit, baseptr, ierror)"
+    pmpi_accumulate_c_ = "MPI_Accumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror)"
+    pmpi_accumulate_c_f08ts_ = "MPI_Accumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror) of mpi_f08"
+    accumulate_c_with_gaps = "MPI_Accumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror) of mpi_f08"
+    pmpi_get_c_ = "MPI_Get(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror)"
+    pmpi_get_c_f08ts_ = "MPI_Get(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror) of mpi_f08"
+    get_c_with_gaps = "MPI_Get(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror) of mpi_f08"
+    pmpi_get_accumulate_c_ = "MPI_Get_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror)"
+    pmpi_get_accumulate_c_f08ts_ = "MPI_Get_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror) of mpi_f08"
+    get_accumulate_c_with_gaps = "MPI_Get_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror) of mpi_f08"
+    pmpi_put_c_ = "MPI_Put(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror)"
+    pmpi_put_c_f08ts_ = "MPI_Put(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror) of mpi_f08"
+    put_c_with_gaps = "MPI_Put(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror) of mpi_f08"
+    pmpi_raccumulate_c_ = "MPI_Raccumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror)"
+    pmpi_raccumulate_c_f08ts_ = "MPI_Raccumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror) of mpi_f08"
+    raccumulate_c_with_gaps = "MPI_Raccumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror) of mpi_f08"
+    pmpi_rget_c_ = "MPI_Rget(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror)"
+    pmpi_rget_c_f08ts_ = "MPI_Rget(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror) of mpi_f08"
+    rget_c_with_gaps = "MPI_Rget(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror) of mpi_f08"
+    pmpi_rget_accumulate_c_ = "MPI_Rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror)"
+    pmpi_rget_accumulate_c_f08ts_ = "MPI_Rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror) of mpi_f08"
+    rget_accumulate_c_with_gaps = "MPI_Rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror) of mpi_f08"
+    pmpi_rput_c_ = "MPI_Rput(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror)"
+    pmpi_rput_c_f08ts_ = "MPI_Rput(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror) of mpi_f08"
+    rput_c_with_gaps = "MPI_Rput(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror) of mpi_f08"
+    pmpi_win_allocate_c_ = "MPI_Win_allocate(size, disp_unit, info, comm, baseptr, win, ierror)"
+    pmpi_win_allocate_shared_c_ = "MPI_Win_allocate_shared(size, disp_unit, info, comm, baseptr, win, ierror)"
+    pmpi_win_create_c_ = "MPI_Win_create(base, size, disp_unit, info, comm, win, ierror)"
+    pmpi_win_create_c_f08ts_ = "MPI_Win_create(base, size, disp_unit, info, comm, win, ierror) of mpi_f08"
+    pmpi_win_shared_query_c_ = "MPI_Win_shared_query(win, rank, size, disp_unit, baseptr, ierror)"
 }

@@ -11,6 +11,8 @@ opal_core::image![
     opal_core::framework::atomics,
     #[cfg(feature = "bml-r2")]
     bml_r2,
+    #[cfg(feature = "btl-faulty")]
+    btl_faulty,
     #[cfg(feature = "btl-self")]
     btl_self,
     #[cfg(feature = "btl-sm")]
@@ -69,6 +71,8 @@ opal_core::image![
     memory_hook,
     #[cfg(feature = "memory-none")]
     memory_none,
+    #[cfg(feature = "memory-shheap")]
+    memory_shheap,
     #[cfg(feature = "op-avx2")]
     op_avx2,
     #[cfg(feature = "op-avx512")]
@@ -79,6 +83,8 @@ opal_core::image![
     osc_am,
     #[cfg(feature = "osc-cma")]
     osc_cma,
+    #[cfg(feature = "osc-han")]
+    osc_han,
     #[cfg(feature = "osc-sm")]
     osc_sm,
     #[cfg(feature = "part-persist")]
@@ -97,6 +103,10 @@ opal_core::image![
     shmem_posix,
     #[cfg(feature = "smsc-cma")]
     smsc_cma,
+    #[cfg(feature = "smsc-faulty")]
+    smsc_faulty,
+    #[cfg(feature = "smsc-map")]
+    smsc_map,
     #[cfg(feature = "timer-clock")]
     timer_clock,
     #[cfg(feature = "timer-tsc")]

@@ -79,7 +79,7 @@ impl Group {
     /// The rank in another group of the member at this rank, if it is there.
     pub fn translate_rank(&self, rank: Rank, other: &Group) -> Option<Rank> {
         let member = self.inner.members().get(usize::try_from(rank).ok()?)?;
-        other.inner.rank_of(*member).map(|rank| rank as Rank)
+        other.inner.rank_of(member).map(|rank| rank as Rank)
     }
 
     /// As [`translate_rank`](Self::translate_rank) for several.

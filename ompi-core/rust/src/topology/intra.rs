@@ -135,6 +135,6 @@ impl Process<'_> {
     pub fn rank_in(&self, group: &Group) -> Option<Rank> {
         let (owned, rank) = self.parts();
         let member = owned.comm().peers().members().get(usize::try_from(rank).ok()?)?;
-        group.inner().rank_of(*member).map(|rank| rank as Rank)
+        group.inner().rank_of(member).map(|rank| rank as Rank)
     }
 }

@@ -97,42 +97,62 @@ pub struct Candidate {
 /// Which module serves which function on one communicator.
 #[derive(Default)]
 pub struct Table {
-    entries: [Option<Entry>; FUNCTIONS],
-    recordable: [Option<Entry>; FUNCTIONS],
-    partial: [Option<Entry>; FUNCTIONS],
+    // Few serve many functions: a place in a short list is quicker to write and to forget than a reference for each.
+    modules: Vec<Entry>,
+    entries: Places,
+    recordable: Places,
+    partial: Places,
     tags: Tags,
 }
+
+/// For each function the place of its entry in [`Table::modules`].
+struct Places([u8; FUNCTIONS]);
+
+impl Default for Places {
+    fn default() -> Places {
+        Places([NO_ENTRY; FUNCTIONS])
+    }
+}
+
+/// No list of modules is so long.
+const NO_ENTRY: u8 = u8::MAX;
 
 impl Table {
     /// The module that serves the blocking function.
     #[inline]
     pub fn of(&self, function: Function) -> Result<&dyn Module> {
-        module(&self.entries[function as usize])
+        module(self.entry(function))
     }
 
     /// The module that serves the nonblocking and the persistent function.
     pub fn recordable(&self, function: Function) -> Result<&dyn Module> {
-        module(&self.recordable[function as usize])
+        module(self.recordable_entry(function))
     }
 
     /// Component and module of the blocking function.
+    #[inline]
     pub fn entry(&self, function: Function) -> Option<&Entry> {
-        self.entries[function as usize].as_ref()
+        self.at(&self.entries, function)
     }
 
     /// Component and module of the nonblocking and the persistent function.
     pub fn recordable_entry(&self, function: Function) -> Option<&Entry> {
-        self.recordable[function as usize].as_ref()
+        self.at(&self.recordable, function)
     }
 
     /// Component and module of the function among a subset of the ranks.
     pub fn partial_entry(&self, function: Function) -> Option<&Entry> {
-        self.partial[function as usize].as_ref()
+        self.at(&self.partial, function)
+    }
+
+    #[inline]
+    fn at(&self, places: &Places, function: Function) -> Option<&Entry> {
+        self.modules.get(usize::from(places.0[function as usize]))
     }
 
     /// Calls [`Module::finish`] of all.
     pub fn finish(&self) -> Result<()> {
-        self.entries.iter().flatten().try_for_each(|(_, module)| module.finish())
+        self.modules.iter().try_for_each(|(_, module)| module.finish())
     }
 
     /// The tags of this communicator's nonblocking and persistent collectives.
@@ -149,15 +169,24 @@ impl Table {
         for candidate in candidates.into_iter().chain(first) {
             candidate.module.set_fallback(merged.unwrap_or(self));
             let partial = candidate.recordable & candidate.module.partial();
+            if candidate.functions == 0 {
+                continue;
+            }
+            let place = self.modules.len() as u8;
+            assert!(place < NO_ENTRY, "more coll components than places");
             for index in (0..FUNCTIONS).filter(|index| candidate.functions >> index & 1 != 0) {
-                self.entries[index] = Some((candidate.name, candidate.module.clone()));
-                if candidate.recordable >> index & 1 != 0 {
-                    self.recordable[index] = Some((candidate.name, candidate.module.clone()));
-                }
-                if partial >> index & 1 != 0 {
-                    self.partial[index] = Some((candidate.name, candidate.module.clone()));
+                let served = [
+                    (&mut self.entries, !0),
+                    (&mut self.recordable, candidate.recordable),
+                    (&mut self.partial, partial),
+                ];
+                for (places, functions) in served {
+                    if functions >> index & 1 != 0 {
+                        places.0[index] = place;
+                    }
                 }
             }
+            self.modules.push((candidate.name, candidate.module));
         }
     }
 }
@@ -188,7 +217,7 @@ fn first(candidates: &[Candidate]) -> Vec<Candidate> {
 }
 
 #[inline]
-fn module(entry: &Option<Entry>) -> Result<&dyn Module> {
+fn module(entry: Option<&Entry>) -> Result<&dyn Module> {
     match entry {
         Some((_, module)) => Ok(&**module),
         None => Err(Fault::new(Class::UnsupportedOperation).because("no coll component offers it here")),

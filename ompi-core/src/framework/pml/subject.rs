@@ -23,6 +23,12 @@ pub const POST: u32 = 8;
 pub const COMPLETE: u32 = 9;
 /// A rank to do what was asked of it for a window, by messages.
 pub const WINDOW: u32 = 10;
+/// Partitions that have not come (MPI 5.0 §4.2).
+pub const PARTITIONS: u32 = 11;
+/// A rank to receive partitions that are marked ready.
+pub const TAKEN: u32 = 12;
+/// This process itself to mark partitions ready.
+pub const MARKS: u32 = 13;
 /// Added to the others: it belongs to a collective operation.
 pub const COLLECTIVE: u32 = 16;
 

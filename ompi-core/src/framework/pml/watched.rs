@@ -3,6 +3,7 @@
 use super::{Traffic, selected};
 use crate::comm::Communicator;
 use crate::group::Group;
+use crate::sequence::Sequence;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -64,7 +65,7 @@ pub fn totals() -> Option<[u64; 4]> {
 }
 
 /// Calls a function for each: with its name, its members by rank (of the remote group, if it is an intercommunicator), and the messages.
-pub fn each(mut look: impl FnMut(&str, &[u32], &Traffic)) {
+pub fn each(mut look: impl FnMut(&str, &Sequence, &Traffic)) {
     for one in ALL.lock().iter() {
         let name = match &one.name {
             Some(name) => name.clone(),

@@ -3,15 +3,16 @@
 use super::record::{CollectiveRecord, CommRecord, Messages, PeerRecord, RankRecord, WaitRecord};
 use crate::framework::pml::{self, Traffic, watched};
 use crate::process;
+use crate::report::rank_of;
 use crate::report::wait::Wait;
 use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use opal_core::mca::param::full_name;
 use opal_core::mca::pvar::Reading;
-use opal_core::mca::{Pvar, image};
+use opal_core::mca::{Pvar, PvarClass, image};
 use opal_core::sync::Mutex;
-use opal_core::{sys, wait};
+use opal_core::{progress, sys, wait};
 
 static COLLECTED: Mutex<Collected> = Mutex::new(Collected::NOTHING);
 
@@ -23,7 +24,7 @@ struct Collected {
     // By the process that was waited for.
     late_ns: BTreeMap<u32, u64>,
     longest: Vec<WaitRecord>,
-    collectives: BTreeMap<(&'static str, String), (u64, u64)>,
+    collectives: BTreeMap<(&'static str, String), (u64, u64, u64)>,
     line: TimeLine,
 }
 
@@ -57,11 +58,12 @@ pub fn waited(wait: &Wait) {
 }
 
 /// A blocking collective operation has ended.
-pub fn collective(function: &'static str, algorithm: &str, ns: u64) {
+pub fn collective(function: &'static str, algorithm: &str, ns: u64, waited_ns: u64) {
     let mut collected = COLLECTED.lock();
-    let (calls, sum) = collected.collectives.entry((function, algorithm.to_string())).or_default();
+    let (calls, sum, waited) = collected.collectives.entry((function, algorithm.to_string())).or_default();
     *calls += 1;
     *sum += ns;
+    *waited += waited_ns;
 }
 
 /// Number of waits by now, and how long they took together, in ns. `None` while they change.
@@ -70,18 +72,28 @@ pub fn waits() -> Option<(u64, u64)> {
     Some((collected.waits, collected.waited_ns))
 }
 
-/// All that was counted by now.
+/// All that was counted by now, and no more.
 pub fn end() -> RankRecord {
-    let mut collected = core::mem::replace(&mut *COLLECTED.lock(), Collected::NOTHING);
+    let collected = core::mem::replace(&mut *COLLECTED.lock(), Collected::NOTHING);
+    record(&collected)
+}
+
+/// All that was counted by now.
+pub fn so_far() -> RankRecord {
+    record(&COLLECTED.lock())
+}
+
+fn record(collected: &Collected) -> RankRecord {
     let until_ns = sys::monotonic_ns();
-    let collectives = core::mem::take(&mut collected.collectives);
-    let collective = |((function, algorithm), (calls, ns)): ((&'static str, String), (u64, u64))| CollectiveRecord {
-        function: function.to_string(),
-        algorithm,
-        calls,
-        ns,
+    let collective = |(name, sums): (&(&'static str, String), &(u64, u64, u64))| CollectiveRecord {
+        function: name.0.to_string(),
+        algorithm: name.1.clone(),
+        calls: sums.0,
+        ns: sums.1,
+        waited_ns: sums.2,
     };
     let (peers, comms) = messages(&collected.late_ns);
+    let (times, variables) = variables();
     RankRecord {
         rank: process::me().index,
         host: sys::hostname(),
@@ -92,24 +104,27 @@ pub fn end() -> RankRecord {
         asleep_ns: wait::asleep_ns().saturating_sub(collected.asleep_before_ns),
         peers,
         comms,
-        collectives: collectives.into_iter().map(collective).collect(),
-        longest: collected.longest,
+        collectives: collected.collectives.iter().map(collective).collect(),
+        longest: collected.longest.clone(),
         piece_ns: collected.line.piece_ns,
-        pieces: collected.line.pieces,
-        variables: variables(),
+        pieces: collected.line.pieces.clone(),
+        variables,
+        times,
     }
 }
 
 /// By process and by communicator.
 fn messages(late_ns: &BTreeMap<u32, u64>) -> (Vec<PeerRecord>, Vec<CommRecord>) {
-    let (mut peers, mut comms) = (BTreeMap::<u32, Messages>::new(), BTreeMap::<String, Messages>::new());
+    // By rank, -1 for processes of other jobs, and transport.
+    let mut peers = BTreeMap::<(i64, String), Messages>::new();
+    let mut comms = BTreeMap::<String, Messages>::new();
     watched::each(|name, members, traffic: &Traffic| {
         let mut all = Messages::default();
         for (process, counts) in members.iter().zip(traffic.all()) {
             let [sent, sent_bytes, received, received_bytes] = counts;
             let messages = Messages { sent, sent_bytes, received, received_bytes };
             if messages != Messages::default() {
-                peers.entry(*process).or_default().add(messages);
+                peers.entry(path_to(process)).or_default().add(messages);
                 all.add(messages);
             }
         }
@@ -118,21 +133,29 @@ fn messages(late_ns: &BTreeMap<u32, u64>) -> (Vec<PeerRecord>, Vec<CommRecord>) 
         }
     });
     for process in late_ns.keys() {
-        peers.entry(*process).or_default();
+        peers.entry(path_to(*process)).or_default();
     }
-    let peer = |(process, messages)| PeerRecord {
+    let peer = |((process, transport), messages)| PeerRecord {
         process,
-        transport: pml::selected().path_info(process).map_or(String::new(), |path| path.transport),
+        transport,
         messages,
-        waited_ns: late_ns.get(&process).copied().unwrap_or(0),
+        waited_ns: u32::try_from(process).ok().and_then(|process| late_ns.get(&process).copied()).unwrap_or(0),
     };
     let comm = |(name, messages)| CommRecord { name, messages };
     (peers.into_iter().map(peer).collect(), comms.into_iter().map(comm).collect())
 }
 
-/// Performance variables of the process that are not 0.
-fn variables() -> Vec<(String, u64)> {
-    let own = wait::PVARS.iter().map(|pvar| (String::from(pvar.name), *pvar));
+/// The rank of a process, and how messages reach it.
+fn path_to(process: u32) -> (i64, String) {
+    let transport = pml::selected().path_info(process).map_or(String::new(), |path| path.transport);
+    (rank_of(process).map_or(-1, i64::from), transport)
+}
+
+type Named = Vec<(String, u64)>;
+
+/// Performance variables of the process that are not 0, by their names in the tool interface: times in ns, and others.
+fn variables() -> (Named, Named) {
+    let own = wait::PVARS.iter().chain(progress::PVARS).map(|pvar| (full_name("opal", "", pvar.name), *pvar));
     let components = image::components().iter().flat_map(|info| {
         info.pvars.iter().map(move |pvar| (full_name(info.framework.name, info.name, pvar.name), *pvar))
     });
@@ -140,7 +163,11 @@ fn variables() -> Vec<(String, u64)> {
         Reading::Of(read) => read(),
         Reading::Mark(level) => level.take_most(),
     };
-    own.chain(components).map(|(name, pvar)| (name, number(pvar))).filter(|(_, value)| *value != 0).collect()
+    let all = own.chain(components).map(|(name, pvar)| (pvar.class, (name, number(pvar))));
+    let (times, others): (Vec<_>, Vec<_>) =
+        all.filter(|(_, (_, value))| *value != 0).partition(|(class, _)| *class == PvarClass::Timer);
+    let named = |list: Vec<(PvarClass, (String, u64))>| list.into_iter().map(|(_, named)| named).collect();
+    (named(times), named(others))
 }
 
 /// How long was waited in each of so many pieces of time, which become longer as time goes on.

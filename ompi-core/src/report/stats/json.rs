@@ -17,13 +17,17 @@ fn rank(of: &RankRecord) -> String {
     let peers = of.peers.iter().map(|peer| {
         let (transport, waiting) = (quoted(&peer.transport), seconds_of(peer.waited_ns));
         let messages = messages(&peer.messages);
-        format!(r#"{{"rank": {}, "transport": {transport}, {messages}, "waiting_s": {waiting}}}"#, peer.process)
+        let rank = if peer.process < 0 { String::from("null") } else { format!("{}", peer.process) };
+        format!(r#"{{"rank": {rank}, "transport": {transport}, {messages}, "waiting_s": {waiting}}}"#)
     });
     let comms =
         of.comms.iter().map(|comm| format!(r#"{{"name": {}, {}}}"#, quoted(&comm.name), messages(&comm.messages)));
     let collectives = of.collectives.iter().map(|one| {
-        let (function, algorithm, seconds) = (quoted(&one.function), quoted(&one.algorithm), seconds_of(one.ns));
-        format!(r#"{{"function": {function}, "algorithm": {algorithm}, "calls": {}, "seconds": {seconds}}}"#, one.calls)
+        let (function, algorithm) = (quoted(&one.function), quoted(&one.algorithm));
+        let (calls, seconds, waiting) = (one.calls, seconds_of(one.ns), seconds_of(one.waited_ns));
+        format!(
+            r#"{{"function": {function}, "algorithm": {algorithm}, "calls": {calls}, "seconds": {seconds}, "waiting_s": {waiting}}}"#
+        )
     });
     let waits = of.longest.iter().map(|wait| {
         let late = if wait.process < 0 { String::from("null") } else { format!("{}", wait.process) };
@@ -32,7 +36,9 @@ fn rank(of: &RankRecord) -> String {
         format!(r#"{{"from_s": {from}, "seconds": {seconds}, "late": {late}, "waited_for": {words}}}"#)
     });
     let pieces = of.pieces.iter().map(|ns| format!("{}", seconds_of(*ns)));
-    let variables = of.variables.iter().map(|(name, value)| format!("{}: {value}", quoted(name)));
+    let counts = of.variables.iter().map(|(name, value)| format!("{}: {value}", quoted(name)));
+    let times = of.times.iter().map(|(name, ns)| format!("{}: {}", quoted(name), seconds_of(*ns)));
+    let variables = counts.chain(times);
     format!(
         r#"{{"rank": {}, "host": {}, "seconds": {}, "waits": {}, "waiting_s": {}, "asleep_s": {},
  "peers": [{}],
@@ -64,4 +70,24 @@ fn messages(of: &Messages) -> String {
 
 fn list(parts: impl Iterator<Item = String>) -> String {
     parts.collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::record;
+    use super::*;
+
+    #[test]
+    fn times_are_in_seconds_and_others_have_no_rank() {
+        let mut ranks = record::two();
+        ranks[1].peers.push(record::PeerRecord { process: -1, ..record::PeerRecord::default() });
+        let text = of(&ranks);
+        for part in [
+            r#""variables": {"pml_ob1_unexpected_arrived": 5, "opal_wait_asleep": 0.4}"#,
+            r#"{"rank": 1, "transport": "sm", "sent": 3"#,
+            r#"{"rank": null, "transport": "", "sent": 0"#,
+        ] {
+            assert!(text.contains(part), "{part} is missing in\n{text}");
+        }
+    }
 }

@@ -35,15 +35,17 @@ pub struct RankRecord {
     pub piece_ns: u64,
     /// How long it waited in each piece.
     pub pieces: Vec<u64>,
-    /// Performance variables that are not 0.
+    /// Performance variables that are not 0, but times.
     pub variables: Vec<(String, u64)>,
+    /// Those that are times.
+    pub times: Vec<(String, u64)>,
 }
 
 /// The user's messages with one process.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PeerRecord {
-    /// The process, by its rank in MPI_COMM_WORLD.
-    pub process: u32,
+    /// The process, by its rank in MPI_COMM_WORLD; -1: all of other jobs.
+    pub process: i64,
     /// Of its path.
     pub transport: String,
     /// Messages and bytes.
@@ -85,6 +87,8 @@ pub struct CollectiveRecord {
     pub calls: u64,
     /// How long this rank was in it.
     pub ns: u64,
+    /// Of that in waits.
+    pub waited_ns: u64,
 }
 
 /// A wait.
@@ -138,7 +142,8 @@ impl RankRecord {
             let _ = writeln!(to, "comm\t{}\t{}", clean(&comm.name), comm.messages.cells());
         }
         for one in &self.collectives {
-            let _ = writeln!(to, "collective\t{}\t{}\t{}\t{}", one.function, clean(&one.algorithm), one.calls, one.ns);
+            let (algorithm, calls) = (clean(&one.algorithm), one.calls);
+            let _ = writeln!(to, "collective\t{}\t{algorithm}\t{calls}\t{}\t{}", one.function, one.ns, one.waited_ns);
         }
         for wait in &self.longest {
             let _ = writeln!(to, "wait\t{}\t{}\t{}\t{}", wait.since_ns, wait.ns, wait.process, clean(&wait.words));
@@ -147,6 +152,9 @@ impl RankRecord {
         let _ = writeln!(to, "line\t{}\t{}", self.piece_ns, pieces.join("\t"));
         for (name, value) in &self.variables {
             let _ = writeln!(to, "variable\t{name}\t{value}");
+        }
+        for (name, ns) in &self.times {
+            let _ = writeln!(to, "time\t{name}\t{ns}");
         }
         to
     }
@@ -175,6 +183,7 @@ impl RankRecord {
                     algorithm: cells.text(),
                     calls: cells.number(),
                     ns: cells.number(),
+                    waited_ns: cells.number(),
                 }),
                 "wait" => record.longest.push(WaitRecord {
                     since_ns: cells.number(),
@@ -187,6 +196,7 @@ impl RankRecord {
                     record.pieces = cells.0.filter_map(|cell| cell.parse().ok()).collect();
                 }
                 "variable" => record.variables.push((cells.text(), cells.number())),
+                "time" => record.times.push((cells.text(), cells.number())),
                 _ => {}
             }
         }
@@ -246,6 +256,7 @@ pub fn two() -> Vec<RankRecord> {
             algorithm: "sm: flags".into(),
             calls: 7,
             ns: 70_000,
+            waited_ns: 21_000,
         }]
         .into(),
         longest: [WaitRecord {
@@ -258,6 +269,7 @@ pub fn two() -> Vec<RankRecord> {
         piece_ns: 1_000_000_000,
         pieces: [480_000_000, 20_000_000].into(),
         variables: [("pml_ob1_unexpected_arrived".to_string(), 5)].into(),
+        times: [("opal_wait_asleep".to_string(), 400_000_000)].into(),
     };
     let second = RankRecord {
         rank: 1,

@@ -35,7 +35,9 @@ fn draw_matrix(text: &mut String, ranks: &[RankRecord], cell: f64) {
         }
         square(text, [LEFT, y, cell * ranks.len() as f64, cell], "#f4f4f4", "");
         for peer in rank.peers.iter().filter(|peer| peer.messages.sent > 0) {
-            let x = LEFT + f64::from(peer.process) * cell;
+            // Those of other jobs, and of a rank that stands alone, have no column.
+            let Some(column) = ranks.iter().position(|one| i64::from(one.rank) == peer.process) else { continue };
+            let x = LEFT + column as f64 * cell;
             let all = peer.messages;
             let tip = format!(
                 "rank {} to rank {}: {} messages, {} bytes, by {}",

@@ -1,7 +1,7 @@
 //! The statistics for a terminal.
 
 use super::record::{Messages, RankRecord};
-use crate::report::table;
+use crate::report::{OF_ANOTHER_JOB, table};
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -10,7 +10,21 @@ use opal_core::sort;
 
 /// All tables.
 pub fn of(ranks: &[RankRecord]) -> String {
-    let mut text = format!("statistics of {} ranks (--stats)\n", ranks.len());
+    format!("statistics of {} ranks (--stats)\n{}", ranks.len(), tables(ranks))
+}
+
+/// Those of one rank of a program that has no MPI_Finalize.
+pub fn of_one(rank: &[RankRecord; 1]) -> String {
+    format!("statistics of rank {} alone, of a program without MPI_Init (--stats)\n{}", rank[0].rank, tables(rank))
+}
+
+fn tables(ranks: &[RankRecord]) -> String {
+    // Names are the program's: nothing of them tells a terminal to do something.
+    tables_of(ranks).replace(|one: char| one.is_control() && one != '\n', "?")
+}
+
+fn tables_of(ranks: &[RankRecord]) -> String {
+    let mut text = String::new();
     text.push_str(&by_rank(ranks));
     let transports = ranks.iter().flat_map(|rank| &rank.peers).map(|peer| (peer.transport.as_str(), peer.messages));
     text.push_str(&sums("transport", transports));
@@ -82,18 +96,20 @@ fn sums<'a>(what: &str, parts: impl Iterator<Item = (&'a str, Messages)>) -> Str
 
 fn collectives(ranks: &[RankRecord]) -> String {
     // Calls and time of all ranks, and the longest time of one.
-    let mut sums: BTreeMap<(&str, &str), (u64, u64, u64)> = BTreeMap::new();
+    let mut sums: BTreeMap<(&str, &str), (u64, u64, u64, u64)> = BTreeMap::new();
     for one in ranks.iter().flat_map(|rank| &rank.collectives) {
-        let (calls, ns, most) = sums.entry((&one.function, &one.algorithm)).or_default();
+        let (calls, ns, waited, most) = sums.entry((&one.function, &one.algorithm)).or_default();
         *calls += one.calls;
         *ns += one.ns;
+        *waited += one.waited_ns;
         *most = (*most).max(one.ns);
     }
-    let head = row(&["collective operation", "by", "calls of all ranks", "µs each", "most of a rank"]);
-    let rows = sums.into_iter().map(|((function, algorithm), (calls, ns, most))| {
-        let each = ns as f64 / 1e3 / calls.max(1) as f64;
+    let head =
+        row(&["collective operation", "by", "calls of all ranks", "µs each", "of that waiting", "most of a rank"]);
+    let rows = sums.into_iter().map(|((function, algorithm), (calls, ns, waited, most))| {
+        let each = |ns: u64| format!("{:.2}", ns as f64 / 1e3 / calls.max(1) as f64);
         let most = format!("{:.3} s", seconds_of(most));
-        [function.to_string(), algorithm.to_string(), calls.to_string(), format!("{each:.2}"), most].to_vec()
+        [function.to_string(), algorithm.to_string(), calls.to_string(), each(ns), each(waited), most].to_vec()
     });
     section([head].into_iter().chain(rows).collect())
 }
@@ -104,7 +120,11 @@ fn longest(ranks: &[RankRecord]) -> String {
     let head = row(&["longest waits", "seconds", "from", "late", "waited for"]);
     let rows = waits.into_iter().take(MOST).map(|(rank, wait)| {
         let from = format!("{:.3} s", seconds_of(wait.since_ns.saturating_sub(rank.from_ns)));
-        let late = if wait.process < 0 { "several".to_string() } else { format!("rank {}", wait.process) };
+        let late = match wait.process {
+            0.. => format!("rank {}", wait.process),
+            _ if wait.words.contains(OF_ANOTHER_JOB) => String::from("of another job"),
+            _ => String::from("several"),
+        };
         let name = format!("rank {}", rank.rank);
         [name, format!("{:.3}", seconds_of(wait.ns)), from, late, wait.words.clone()].to_vec()
     });
@@ -141,10 +161,18 @@ mod tests {
             "all 4.000 3 3000 2 16 5 0.500 s 0.400 s 12 %",
             "sm 3 3000",
             "MPI_COMM_WORLD 3 3000",
-            "MPI_Bcast sm: flags 7 10.00 0.000 s",
+            "MPI_Bcast sm: flags 7 10.00 3.00 0.000 s",
             "rank 0 0.480 0.500 s rank 1 a message from rank 1 with tag 7 on \"ring\" & <more>",
         ] {
             assert!(squeezed.iter().any(|own| own == line), "{line} is missing in\n{text}");
         }
+    }
+
+    #[test]
+    fn names_tell_a_terminal_nothing() {
+        let mut ranks = record::two();
+        ranks[0].comms[0].name = "\x1b[31mred\r".into();
+        let text = of(&ranks);
+        assert!(text.contains("?[31mred?") && !text.contains('\x1b') && !text.contains('\r'), "{text:?}");
     }
 }

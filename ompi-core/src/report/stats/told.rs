@@ -24,6 +24,13 @@ pub fn end() {
     }
 }
 
+/// MPI is not in use until a session begins: nothing is to be shown if this process dies meanwhile.
+pub fn pause() {
+    if IS_ON.load(Ordering::Relaxed) {
+        tell(sys::monotonic_ns(), "");
+    }
+}
+
 /// Something has taken its time until now.
 pub fn at(now_ns: u64) {
     // Relaxed: where several threads come at once, each may tell.

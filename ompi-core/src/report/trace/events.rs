@@ -1,26 +1,34 @@
-//! The events of this rank: as many as there is room for, then only their number.
+//! The events of this rank: the last ones, as many as there is room for, and of those before them their number and their time.
 
 use crate::framework::pml::{MessageEvent, Observer, observe_messages};
 use crate::process;
 use crate::report::params::TRACE_EVENTS;
+use crate::report::rank_of;
 use crate::report::wait::Wait;
+use alloc::collections::VecDeque;
 use alloc::format;
 use alloc::string::String;
 use opal_core::sync::{AtomicBool, Mutex, Ordering};
 use opal_core::sys;
 
 static IS_ON: AtomicBool = AtomicBool::new(false);
-static KEPT: Mutex<Kept> = Mutex::new(Kept { lines: String::new(), count: 0, dropped: 0 });
+static KEPT: Mutex<Kept> =
+    Mutex::new(Kept { lines: VecDeque::new(), has_ended: false, dropped: 0, dropped_until_ns: 0, from_ns: 0 });
 
 // A line each: kind, begin and end in ns, name, and what belongs to it, between tabs.
 struct Kept {
-    lines: String,
-    count: usize,
+    lines: VecDeque<(u64, String)>,
+    has_ended: bool,
+    // The first ones: how many, and when the last of them ended.
     dropped: u64,
+    dropped_until_ns: u64,
+    // When the first event could be kept.
+    from_ns: u64,
 }
 
 /// Keeps events from now on.
 pub fn begin() {
+    KEPT.lock().from_ns = sys::monotonic_ns();
     IS_ON.store(true, Ordering::Relaxed);
     observe_messages(Observer::Trace, message);
 }
@@ -52,18 +60,27 @@ pub fn collective(function: &str, algorithm: &str, since_ns: u64, until_ns: u64)
 fn message(event: &MessageEvent) {
     let now = sys::monotonic_ns();
     let MessageEvent { what, process, tag, bytes, .. } = event;
-    keep("message", (now, now), what.name(), format_args!("{process}\t{tag}\t{bytes}"));
+    let rank = rank_of(*process).map_or(-1, i64::from);
+    keep("message", (now, now), what.name(), format_args!("{rank}\t{tag}\t{bytes}"));
 }
 
 fn keep(kind: &str, (since_ns, until_ns): (u64, u64), name: &str, rest: core::fmt::Arguments<'_>) {
     use core::fmt::Write;
-    let mut kept = KEPT.lock();
-    if kept.count >= TRACE_EVENTS.size() {
-        kept.dropped += 1;
+    let (mut kept, room) = (KEPT.lock(), TRACE_EVENTS.size());
+    // What the gathering of the events would add is none of the program's.
+    if kept.has_ended {
         return;
     }
-    kept.count += 1;
-    let _ = writeln!(kept.lines, "{kind}\t{since_ns}\t{until_ns}\t{name}\t{rest}");
+    let mut line = String::new();
+    while kept.lines.len() >= room.max(1) {
+        kept.dropped += 1;
+        let Some((end_ns, oldest)) = kept.lines.pop_front() else { break };
+        kept.dropped_until_ns = end_ns;
+        line = oldest;
+    }
+    line.clear();
+    let _ = writeln!(line, "{kind}\t{since_ns}\t{until_ns}\t{name}\t{rest}");
+    kept.lines.push_back((until_ns, line));
 }
 
 /// Whether events are kept.
@@ -81,11 +98,27 @@ pub fn end() -> String {
     end_of(&mut KEPT.lock())
 }
 
+/// What is kept by now.
+pub fn so_far() -> String {
+    KEPT.lock().text()
+}
+
 fn end_of(kept: &mut Kept) -> String {
     IS_ON.store(false, Ordering::Relaxed);
-    // What the gathering of the events would add is none of the program's.
-    kept.count = usize::MAX;
-    let (rank, host) = (process::me().index, sys::hostname());
-    let lines = core::mem::take(&mut kept.lines);
-    format!("rank\t{rank}\t{host}\t{}\n{lines}", kept.dropped)
+    kept.has_ended = true;
+    let text = kept.text();
+    kept.lines = VecDeque::new();
+    text
+}
+
+impl Kept {
+    fn text(&self) -> String {
+        let (rank, host) = (process::me().index, sys::hostname());
+        let mut text = format!("rank\t{rank}\t{host}\t{}\n", self.dropped);
+        if self.dropped > 0 {
+            text += &format!("dropped\t{}\t{}\t{}\n", self.from_ns, self.dropped_until_ns, self.dropped);
+        }
+        self.lines.iter().for_each(|(_, line)| text.push_str(line));
+        text
+    }
 }

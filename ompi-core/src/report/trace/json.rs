@@ -22,6 +22,9 @@ pub fn of(ranks: &[Vec<u8>]) -> (String, u64) {
                     let name = quoted(&format!("rank {rank} on {host}"));
                     events.push(format!(r#"{{"name":"process_name","ph":"M","pid":{rank},"args":{{"name":{name},"dropped":{dropped}}}}}"#));
                 }
+                ["dropped", since, until, count] => {
+                    events.push(slice("dropped", rank, [since, until], first_ns, &format!(r#""events":{count}"#)));
+                }
                 ["wait", since, until, _, process, words] => {
                     let args = format!(r#""late":{process},"for":{}"#, quoted(words));
                     events.push(slice("wait", rank, [since, until], first_ns, &args));
@@ -67,12 +70,13 @@ mod tests {
 
     #[test]
     fn a_document() {
-        let first = "rank\t0\tn1\t2\nwait\t5000\t7500\twait\t1\ta \"message\"\nmessage\t6000\t6000\tposted\t1\t7\t8\n";
+        let first = "rank\t0\tn1\t2\ndropped\t4000\t4200\t2\nwait\t5000\t7500\twait\t1\ta \"message\"\nmessage\t6000\t6000\tposted\t1\t7\t8\n";
         let second = "rank\t1\tn1\t0\ncollective\t4000\t4500\tMPI_Bcast\tsm: flags\n";
         let (text, dropped) = of(&[first.into(), second.into()]);
         assert_eq!(dropped, 2);
         for event in [
             r#"{"name":"process_name","ph":"M","pid":0,"args":{"name":"rank 0 on n1","dropped":2}}"#,
+            r#"{"name":"dropped","ph":"X","ts":0,"dur":0.2,"pid":0,"tid":0,"args":{"events":2}}"#,
             r#"{"name":"wait","ph":"X","ts":1,"dur":2.5,"pid":0,"tid":0,"args":{"late":1,"for":"a \"message\""}}"#,
             r#"{"name":"posted","ph":"i","s":"t","ts":2,"pid":0,"tid":1,"args":{"peer":1,"tag":7,"bytes":8}}"#,
             r#"{"name":"MPI_Bcast","ph":"X","ts":0,"dur":0.5,"pid":1,"tid":0,"args":{"algorithm":"sm: flags"}}"#,

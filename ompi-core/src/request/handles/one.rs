@@ -65,7 +65,7 @@ pub fn free(handle: &mut usize) -> Result<()> {
     let word = slot.word.load(Ordering::Acquire);
     if let Some(what) = never_alone(word).filter(|_| word & STATE == ACTIVE) {
         let why = alloc::format!("a {what} operation that is under way cannot be freed; complete it first");
-        return Err(Fault::new(Class::Request).argument("request").because(why));
+        return Err(wrong(slot, why));
     }
     let number = *handle as u32;
     *handle = NULL;
@@ -91,7 +91,7 @@ pub fn cancel(handle: usize) -> Result<()> {
     let word = slot.word.load(Ordering::Acquire);
     if let Some(what) = never_alone(word) {
         let why = alloc::format!("a {what} operation cannot be cancelled");
-        return Err(Fault::new(Class::Request).argument("request").because(why));
+        return Err(wrong(slot, why));
     }
     if slot.word.load(Ordering::Acquire) & STATE == ACTIVE {
         slot.drive(|driver, token| driver.cancel(token, Id(handle as u32)));
@@ -114,7 +114,7 @@ pub fn start(handle: usize) -> Result<()> {
     let slot = find(handle).ok_or_else(|| invalid(handle))?;
     let word = slot.word.load(Ordering::Acquire);
     if word & (STATE | PERSISTENT) != INACTIVE | PERSISTENT {
-        return Err(Fault::new(Class::Request).argument("request").because("it is not an inactive persistent request"));
+        return Err(wrong(slot, "it is not an inactive persistent request".into()));
     }
     slot.change(|word| word & !STATE | ACTIVE);
     let mut started = Ok(());
@@ -122,7 +122,7 @@ pub fn start(handle: usize) -> Result<()> {
     if started.is_err() {
         slot.change(|word| word & !STATE | INACTIVE);
     }
-    started
+    started.map_err(|fault| fault.or_on(slot.context()))
 }
 
 /// Whether a handle stands for an operation that was started and not yet completed by the user.
@@ -150,6 +150,12 @@ pub(super) fn take(slot: &'static Slot, handle: &mut usize) -> Status {
         *handle = NULL;
     }
     slot.take(number)
+}
+
+/// What is wrong with a request in force, on what it belongs to.
+#[cold]
+fn wrong(slot: &Slot, why: alloc::string::String) -> Fault {
+    Fault::new(Class::Request).argument("request").because(why).on(slot.context())
 }
 
 #[cold]

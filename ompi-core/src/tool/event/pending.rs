@@ -40,21 +40,50 @@ pub struct Dropped {
 }
 
 struct Queue {
+    // Somebody wants to hear of these events, by index: a bit each.
+    wanted: u32,
     waiting: VecDeque<Pending>,
     dropped: Vec<Dropped>,
 }
 
-static QUEUE: Mutex<Queue> = Mutex::new(Queue { waiting: VecDeque::new(), dropped: Vec::new() });
-static IS_TOLD: AtomicBool = AtomicBool::new(false);
-
-/// Makes room, before anything is noted.
-pub fn open() {
-    QUEUE.lock().waiting.reserve_exact(ROOM);
+impl Queue {
+    const CLOSED: Queue = Queue { wanted: 0, waiting: VecDeque::new(), dropped: Vec::new() };
 }
 
-/// Nobody wants to hear any more.
+static QUEUE: Mutex<Queue> = Mutex::new(Queue::CLOSED);
+// Of the queue, for who only wants to know. Changed while it is locked.
+static IS_OPEN: AtomicBool = AtomicBool::new(false);
+static IS_TOLD: AtomicBool = AtomicBool::new(false);
+
+/// Makes room for events whose bits are set, before anything is noted; what waits already stays.
+pub fn open(wanted: u32) {
+    let mut queue = QUEUE.lock();
+    let room = ROOM - queue.waiting.len();
+    queue.waiting.reserve_exact(room);
+    queue.wanted = wanted;
+    IS_OPEN.store(true, Ordering::Relaxed);
+}
+
+/// Nobody wants to hear any more. Who has not seen that yet notes nothing.
 pub fn close() {
-    *QUEUE.lock() = Queue { waiting: VecDeque::new(), dropped: Vec::new() };
+    let mut queue = QUEUE.lock();
+    IS_OPEN.store(false, Ordering::Relaxed);
+    let closed = core::mem::replace(&mut *queue, Queue::CLOSED);
+    drop(queue);
+    drop(closed);
+}
+
+/// Whether somebody wants to hear of messages or transports.
+#[inline(always)]
+pub fn is_open() -> bool {
+    // Relaxed: what is not seen now is told by the next call.
+    IS_OPEN.load(Ordering::Relaxed)
+}
+
+/// Whether anything waits to be told.
+pub fn waits() -> bool {
+    let queue = QUEUE.lock();
+    !queue.waiting.is_empty() || !queue.dropped.is_empty()
 }
 
 /// Something happened to a message.
@@ -82,13 +111,21 @@ pub fn note_path(path: &PathEvent) {
 
 fn note(event: usize, context: Option<u32>, what: What) {
     let mut queue = QUEUE.lock();
+    if queue.wanted & (1 << event) == 0 {
+        return;
+    }
     if queue.waiting.len() < ROOM {
         // The time under the lock: later ones come later.
         return queue.waiting.push_back(Pending { event, timestamp: now(), what });
     }
-    match queue.dropped.iter_mut().find(|known| (known.event, known.context) == (event, context)) {
+    count_dropped(&mut queue.dropped, event, context);
+}
+
+/// One more that is lost.
+pub fn count_dropped(dropped: &mut Vec<Dropped>, event: usize, context: Option<u32>) {
+    match dropped.iter_mut().find(|known| (known.event, known.context) == (event, context)) {
         Some(known) => known.count += 1,
-        None => queue.dropped.push(Dropped { event, context, count: 1 }),
+        None => dropped.push(Dropped { event, context, count: 1 }),
     }
 }
 
@@ -123,7 +160,7 @@ mod tests {
 
     #[test]
     fn what_finds_no_room_is_counted() {
-        open();
+        open(u32::MAX);
         let message = |what, context| MessageEvent { what, context, process: 1, tag: 7, bytes: 8 };
         for _ in 0..ROOM {
             note_message(&message(Happened::Posted, 3));
@@ -145,5 +182,17 @@ mod tests {
         assert_eq!(dropped, []);
         let names: Vec<_> = waiting.iter().map(|pending| super::super::ALL[pending.event].name).collect();
         assert_eq!(names, ["pml_message_completed", "btl_lost"]);
+        note_message(&message(Happened::Completed, 3));
+        open(u32::MAX);
+        assert!(waits(), "who listens, too, loses nothing");
+        close();
+        note_message(&message(Happened::Completed, 3));
+        assert!(!waits(), "nobody listens");
+        open(1 << MESSAGES);
+        note_message(&message(Happened::Completed, 3));
+        assert!(!waits(), "nobody listens to that");
+        note_message(&message(Happened::Posted, 3));
+        assert!(waits());
+        close();
     }
 }

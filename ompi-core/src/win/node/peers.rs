@@ -20,14 +20,14 @@ enum Peer {
 impl Peers {
     /// `None` if one of them is on another node.
     pub fn of(comm: &Communicator) -> Option<Peers> {
-        let peer = |index: &u32| {
-            let process = process::get(*index);
-            let peer = match Neighbor::of(*index) {
+        let peer = |index| {
+            let process = process::get(index);
+            let peer = match Neighbor::of(index) {
                 _ if process.is_self => Some(Peer::Me),
                 Some(neighbor) => Some(Peer::Neighbor(neighbor)),
                 None => process.same_node.then_some(Peer::Looks),
             };
-            Some((*index, peer?))
+            Some((index, peer?))
         };
         comm.group.members().iter().map(peer).collect::<Option<Box<_>>>().map(Peers)
     }

@@ -8,13 +8,19 @@ use crate::oob::Conversation;
 use crate::oob::allgather::Allgather;
 use crate::user_memory;
 use alloc::vec::Vec;
-use opal_core::sys::{Place, PlacedFile};
+use opal_core::sys::{Mapping, Place, PlacedFile};
 
 /// Words that a process tells all others at the same time.
 pub const TOLD: usize = 4;
 
 /// Memory of a layout that all processes of a communicator have mapped, and what each of them tells; all call it.
 pub fn share(comm: &Communicator, layout: Option<Layout>, own: [u64; TOLD]) -> Result<(Words, Vec<[u64; TOLD]>)> {
+    if comm.size() == 1 {
+        let layout = layout.filter(|layout| user_memory::check_left(layout.bytes() as u128).is_ok());
+        let layout = layout.ok_or_else(no_memory)?;
+        let mapping = Mapping::of_this_process(layout.bytes()).map_err(|_| no_memory())?;
+        return Ok((Words::new(layout, mapping), alloc::vec![own]));
+    }
     // The first process makes the file, and tells where it is or that there is none.
     let made = match (comm.rank, &layout) {
         (0, Some(layout)) if user_memory::check_left(layout.bytes() as u128).is_ok() => {
@@ -49,6 +55,7 @@ pub fn no_memory() -> Fault {
         .because("the machine has not so much memory left, or the window's processes cannot share it")
 }
 
-fn exchange<const N: usize>(comm: &Communicator, words: [u64; N]) -> Result<Vec<[u64; N]>> {
+/// The words of all processes of a communicator, by rank; all call it.
+pub fn exchange<const N: usize>(comm: &Communicator, words: [u64; N]) -> Result<Vec<[u64; N]>> {
     Allgather::about(comm, Conversation::Collective, comm.next_constructor(), &words).wait::<N>()
 }

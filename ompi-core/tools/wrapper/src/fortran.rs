@@ -1,4 +1,4 @@
-//! `mpifort`, `mpif90` and `mpif77` where they are not like the others: a library without Fortran, and integers of eight bytes.
+//! `mpifort`, `mpif90` and `mpif77` where they are not like the others: a library without Fortran.
 //!
 //! The names are there in any case, so that those of another MPI are not found in their place. configure scripts take the first one
 //! that is there for their Fortran compiler, try whether it makes programs, and give up otherwise, be MPI used from C alone.
@@ -6,20 +6,6 @@
 use crate::language::Language;
 use std::ffi::OsString;
 use std::process::Command;
-
-/// Options that make INTEGER something else than C's int, on which every interface relies.
-const WIDE: &[&str] = &["-fdefault-integer-8", "-finteger-4-integer-8", "-i8", "-i4=8"];
-
-/// Refuses programs whose integers the library would misunderstand.
-pub fn refuse_wide_integers(arguments: &[OsString]) -> Result<(), String> {
-    match arguments.iter().find(|argument| WIDE.iter().any(|option| argument == option)) {
-        None => Ok(()),
-        Some(option) => Err(format!(
-            "{}: an INTEGER of this library's interfaces has 4 bytes; leave the option out and give those that need 8 a kind",
-            option.to_string_lossy()
-        )),
-    }
-}
 
 /// Calls the compiler for what does not call MPI, and says what is missing when that fails.
 pub fn compile(arguments: &[OsString]) -> Result<(), (u8, String)> {

@@ -32,6 +32,16 @@ impl Language {
         }
     }
 
+    /// What users of Open MPI set to have flags added: for compiling.
+    pub fn flag_variables(self) -> [&'static str; 2] {
+        let own = match self {
+            Language::C => "OMPI_CFLAGS",
+            Language::Cplusplus => "OMPI_CXXFLAGS",
+            Language::Fortran => "OMPI_FCFLAGS",
+        };
+        ["OMPI_CPPFLAGS", own]
+    }
+
     /// The compiler and flags that belong to it: from the command line, the environment, the one that made the modules of Fortran,
     /// or GNU's.
     pub fn compiler(self, named: Option<&str>, of_modules: Option<String>) -> Result<Vec<String>, String> {
@@ -60,6 +70,12 @@ impl Language {
             Language::Fortran => of_modules.unwrap_or_else(|| "gfortran".to_owned()),
         }
     }
+}
+
+/// The words of variables that may be set.
+pub fn words(variables: &[&str]) -> Vec<String> {
+    let set = variables.iter().filter_map(|name| std::env::var(name).ok());
+    set.flat_map(|value| value.split_whitespace().map(str::to_owned).collect::<Vec<_>>()).collect()
 }
 
 /// A wrapper that calls itself would do so for ever.

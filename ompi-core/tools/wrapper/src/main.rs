@@ -35,11 +35,8 @@ fn main() -> ExitCode {
 fn act(name: &str, arguments: Vec<std::ffi::OsString>) -> Result<(), (u8, String)> {
     let language = Language::of(name);
     let prefix = Prefix::find().map_err(|text| (1, text))?;
-    if language == Language::Fortran {
-        fortran::refuse_wide_integers(&arguments).map_err(|text| (2, text))?;
-        if prefix.fortran_compiler().is_none() {
-            return fortran::compile(&arguments);
-        }
+    if language == Language::Fortran && prefix.fortran_compiler().is_none() {
+        return fortran::compile(&arguments);
     }
     let parsed = Parsed::new(arguments, prefix.library().map_err(|text| (2, text))?).map_err(|text| (2, text))?;
     let compiler =

@@ -199,7 +199,10 @@ mod tests {
         let shared = "-L/p/lib -Wl,-rpath,/p/lib -lmpi_abi_fortran -lmpi_abi";
         assert_eq!(in_language("a.f90 -o a", Language::Fortran), format!("{compile} a.f90 -o a {shared}"));
         let archives = "/p/lib/libmpi_abi_fortran.a /p/lib/libmpi_abi.a -pthread";
-        assert_eq!(in_language("a.o -static", Language::Fortran), format!("{compile} a.o -static {archives}"));
+        let of_static = in_language("a.o -static", Language::Fortran);
+        assert!(of_static.starts_with(&format!("{compile} a.o -static -Wl,-u,pthread_cond_broadcast,-u,")));
+        assert!(of_static.ends_with(&format!(",-u,pthread_setspecific {archives}")));
+        assert_eq!(in_language("a.o -static-mpi", Language::Fortran).matches("pthread_").count(), 0);
         assert_eq!(parse("-fc=flang a.f90").compiler.as_deref(), Some("flang"));
     }
 

@@ -1,6 +1,6 @@
 //! Where this library is installed, and the flags that lead a compiler there.
 
-use crate::language::Language;
+use crate::language::{Language, words};
 use std::path::{Path, PathBuf};
 
 /// Where this library is installed.
@@ -28,7 +28,8 @@ impl Prefix {
     /// What compiling needs.
     pub fn compile_flags(&self, language: Language) -> Vec<String> {
         let modules = (language == Language::Fortran).then(|| format!("-I{}/fortran", self.lib()));
-        [format!("-I{}", self.include())].into_iter().chain(modules).collect()
+        let own = [format!("-I{}", self.include())].into_iter().chain(modules);
+        own.chain(words(&language.flag_variables())).collect()
     }
 
     /// The compiler that made the modules; nothing where the library was built without Fortran.
@@ -40,6 +41,11 @@ impl Prefix {
     /// What linking needs. Build systems understand it: Meson keeps `-L`, `-l` and `-Wl` alone. The archive stands there by its
     /// path, because `-lmpi_abi` finds the shared library beside it; its program shows its MPI functions to its plug-ins.
     pub fn link_flags(&self, language: Language, library: Library, is_static: bool) -> Vec<String> {
+        let own = self.link_own(language, library, is_static);
+        [words(&["OMPI_LDFLAGS"]), own, words(&["OMPI_LIBS"])].concat()
+    }
+
+    fn link_own(&self, language: Language, library: Library, is_static: bool) -> Vec<String> {
         let mut flags = self.link_c(library, is_static);
         if language == Language::Fortran {
             let own = match library {
@@ -50,6 +56,9 @@ impl Prefix {
             // Before the library of C, which it uses.
             let at = if library == Library::Shared { flags.len() - 1 } else { 0 };
             flags.insert(at, own);
+            if is_static {
+                flags.insert(0, format!("-Wl,{}", WEAK_IN_GFORTRAN.map(|name| format!("-u,{name}")).join(",")));
+            }
         }
         flags
     }
@@ -86,6 +95,27 @@ impl Prefix {
         format!("{}/share/ompi-rs/{file}", self.0.display())
     }
 }
+
+/// What libgfortran.a refers to weakly. It takes threads for real when it finds one of them, and calls the others: in a static program
+/// all must be there, and a weak reference takes nothing out of an archive.
+const WEAK_IN_GFORTRAN: [&str; 16] = [
+    "pthread_cond_broadcast",
+    "pthread_cond_destroy",
+    "pthread_cond_init",
+    "pthread_cond_wait",
+    "pthread_create",
+    "pthread_getspecific",
+    "pthread_join",
+    "pthread_key_create",
+    "pthread_key_delete",
+    "pthread_mutex_destroy",
+    "pthread_mutex_init",
+    "pthread_mutex_lock",
+    "pthread_mutex_trylock",
+    "pthread_mutex_unlock",
+    "pthread_self",
+    "pthread_setspecific",
+];
 
 /// Which form of the library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

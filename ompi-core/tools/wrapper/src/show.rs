@@ -79,6 +79,8 @@ const TEXT: &[&str] = &[
     "The compiler is gcc, or what the first of these names: OMPI_CC, MPICC_CC, MPICH_CC; for C++ g++, or OMPI_CXX,",
     "MPICXX_CXX, MPICH_CXX; for Fortran the one that made the modules, or OMPI_FC, MPIFORT_FC, MPICH_FC. Modules suit their",
     "compiler alone: `cargo xtask build --fortran COMPILER` makes them for another one. mpif90 and mpif77 are mpifort.",
+    "The words of OMPI_CPPFLAGS, OMPI_CFLAGS, OMPI_CXXFLAGS, OMPI_FCFLAGS, OMPI_LDFLAGS and OMPI_LIBS are added; in Open",
+    "MPI they take the place of its own.",
 ];
 
 #[cfg(test)]

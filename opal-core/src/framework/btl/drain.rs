@@ -21,6 +21,8 @@ pub struct Drained {
     pub taken: usize,
     /// The peer wrote what is no message: the transport closes the connection.
     pub malformed: bool,
+    /// The peer sleeps until there is room for its messages, and there is: the transport wakes it.
+    pub made_room: bool,
 }
 
 /// What comes next in a FIFO pair.
@@ -94,7 +96,7 @@ pub fn drain_with(
     if taken > 0 {
         fifo_pair.mark_received();
     }
-    Drained { taken, malformed: next.is_err() }
+    Drained { taken, malformed: next.is_err(), made_room: consumer.take_made_room() }
 }
 
 // Models have no statics.

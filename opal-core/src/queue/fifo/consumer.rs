@@ -3,7 +3,8 @@
 use super::hints::fetch;
 use super::{FETCHED_AHEAD, IN_PAYLOAD_RING, INLINE_BYTES, LINE_BYTES, Memory, PAYLOAD_BYTES, SLOT_RING_BYTES, SLOTS};
 use crate::mem::Untrusted;
-use crate::sync::{AtomicU64, Ordering};
+use crate::queue::sleep_flag::awaits_room;
+use crate::sync::{AtomicU32, AtomicU64, Ordering, compiler_fence};
 
 /// A message that was not taken yet.
 #[derive(Clone, Copy, Debug)]
@@ -54,6 +55,10 @@ pub struct Consumer {
     unpublished_bytes: u32,
     // Of the message that was looked at last and is not taken yet, if it lies in the byte ring.
     payload_ring_pending: u32,
+    // The producer's, in shared memory, where it has one.
+    sleep_flag: Option<&'static AtomicU32>,
+    // The producer slept for want of room when some was published.
+    made_room: bool,
 }
 
 impl Consumer {
@@ -71,7 +76,20 @@ impl Consumer {
             wrap_start: 0,
             unpublished_bytes: 0,
             payload_ring_pending: 0,
+            sleep_flag: None,
+            made_room: false,
         }
+    }
+
+    /// The same, of a producer with this sleep flag.
+    pub fn watching(self, sleep_flag: &'static AtomicU32) -> Consumer {
+        Consumer { sleep_flag: Some(sleep_flag), ..self }
+    }
+
+    /// Whether the producer is to be woken, since it sleeps for want of room and was given some; once.
+    #[inline(always)]
+    pub fn take_made_room(&mut self) -> bool {
+        self.made_room && core::mem::take(&mut self.made_room)
     }
 
     /// The next message, if there is one.
@@ -130,6 +148,9 @@ impl Consumer {
             // Release pairs with the Acquire in `refresh`.
             self.memory.consumed().store(self.wrap_start.wrapping_add((done / LINE_BYTES) as u32), Ordering::Release);
             self.unpublished_bytes = 0;
+            compiler_fence(Ordering::SeqCst);
+            // Relaxed: the sleeper's membarrier orders this load after the store.
+            self.made_room |= self.sleep_flag.is_some_and(|flag| awaits_room(flag.load(Ordering::Relaxed)));
         }
         if done == SLOT_RING_BYTES {
             (self.slot, self.parity) = (self.memory.slots, self.parity ^ 1);

@@ -14,7 +14,7 @@ pub fn set_model_waker() {
 struct ModelWaker(AtomicU32);
 
 impl Waker for ModelWaker {
-    fn arm(&self, _how: WakeMethod) -> u32 {
+    fn arm(&self, _how: WakeMethod, _awaits_room: bool) -> u32 {
         self.0.load(Ordering::SeqCst)
     }
 

@@ -44,7 +44,7 @@ impl<S: Shared> Control<S> {
                 1 => return Ok(()),
                 _ => return Err(Missed::Malformed),
             }
-            if self.all_lost_elsewhere().any(|lost| lost == rank) {
+            if self.is_lost_elsewhere(rank) {
                 return Err(Missed::LostElsewhere(rank));
             }
             if opal_core::sys::monotonic_ns() >= deadline_ns {
@@ -103,6 +103,11 @@ impl<S: Shared> Control<S> {
     /// A rank of another node that was lost, if there is one.
     pub(super) fn lost_elsewhere(&self) -> Option<u32> {
         self.all_lost_elsewhere().next()
+    }
+
+    /// Whether a rank of another node was lost, as far as this node was told.
+    pub fn is_lost_elsewhere(&self, rank: u32) -> bool {
+        self.all_lost_elsewhere().any(|lost| lost == rank)
     }
 
     fn all_lost_elsewhere(&self) -> impl Iterator<Item = u32> + '_ {

@@ -7,18 +7,17 @@
 //! ```
 
 mod door;
-mod interfaces;
 
 use crate::agent::Agent;
 use crate::link::{self, Link};
-use crate::raw;
 use crate::refusal::Refusal;
 use crate::tree::Process;
 use door::Door;
-use interfaces::Chosen;
+use orte_core::oob::interfaces::Chosen;
 use orte_core::oob::{Frame, Secret};
 use orte_core::routed::{Router, Tree, Way, envelope};
 use rustix::event::{PollFd, PollFlags};
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -37,6 +36,18 @@ pub struct Children {
     next_beat: Instant,
     /// When this process looked at the clock last.
     looked: Instant,
+    visitors: Visitors,
+}
+
+/// Daemons that somebody else started (srun starts all of them): they call mpirun, and are told where their parents listen.
+#[derive(Default)]
+struct Visitors {
+    /// So many have not been told yet.
+    awaited: usize,
+    /// Where the daemons listen that have said so.
+    entrances: BTreeMap<u32, Vec<String>>,
+    /// Those that have called, with their nodes.
+    waiting: Vec<(u32, Link)>,
 }
 
 struct Child {
@@ -77,6 +88,17 @@ pub enum ChildInterest {
     Agent,
 }
 
+/// Who starts the daemon of a child.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StartedBy {
+    /// This one of the agents.
+    Agent(usize),
+    /// Somebody else.
+    Another,
+    /// None could be started.
+    Nobody,
+}
+
 /// A door that is open, and where it is.
 pub struct Entrance {
     door: Door,
@@ -86,26 +108,28 @@ pub struct Entrance {
 impl Entrance {
     /// Listens on the interfaces that these lists name.
     pub fn open(secret: Secret, include: &str, exclude: &str) -> Result<Entrance, Refusal> {
-        let all = raw::interfaces().map_err(|error| Refusal::system("listing network interfaces", error))?;
-        let (door, addresses) = Door::open(secret, &Chosen::new(&all, include, exclude)?)?;
+        let chosen = Chosen::of_machine(include, exclude).map_err(Refusal::usage)?;
+        let (door, addresses) = Door::open(secret, &chosen)?;
         Ok(Entrance { door, addresses })
     }
 }
 
 impl Children {
-    /// Those of a node, each with the place of its agent, if one could be started. `orders` is in its envelope; a node without
-    /// children needs no entrance.
+    /// Those of a node, and who starts each. `orders` is in its envelope; a node without children needs no entrance.
     pub fn new(
         (tree, node): (Tree, u32),
         entrance: Option<Entrance>,
         agents: Vec<Agent>,
-        agent_of: impl Fn(u32) -> Option<usize>,
+        started_by: impl Fn(u32) -> StartedBy,
         orders: Vec<u8>,
         silence: Duration,
     ) -> Children {
         let child = |node: u32| {
-            let agent = agent_of(node);
-            let state = if agent.is_some() { State::Awaited } else { State::Left };
+            let (agent, state) = match started_by(node) {
+                StartedBy::Agent(agent) => (Some(agent), State::Awaited),
+                StartedBy::Another => (None, State::Awaited),
+                StartedBy::Nobody => (None, State::Left),
+            };
             Child { node, agent, is_told: false, link: None, state }
         };
         let now = Instant::now();
@@ -118,7 +142,33 @@ impl Children {
             silence,
             next_beat: now,
             looked: now,
+            visitors: Visitors::default(),
         }
+    }
+
+    /// So many daemons of nodes further below will call here and are to be sent on.
+    pub fn expect_visitors(&mut self, count: usize) {
+        self.visitors.awaited = count;
+    }
+
+    /// The daemon of this node listens there for its children.
+    pub fn set_entrance(&mut self, node: u32, addresses: Vec<String>) {
+        self.visitors.entrances.insert(node, addresses);
+        self.send_on();
+    }
+
+    /// Sends on who can be.
+    fn send_on(&mut self) {
+        let (tree, visitors) = (self.router.tree, &mut self.visitors);
+        visitors.waiting.retain_mut(|(node, link)| {
+            let Some(addresses) = tree.parent(*node).and_then(|parent| visitors.entrances.get(&parent)) else {
+                return true;
+            };
+            // A new connection's buffer has room for it.
+            link.send(&envelope::encode(Way::Neighbor, &Frame::CallAt(addresses.clone())));
+            visitors.awaited = visitors.awaited.saturating_sub(1);
+            false
+        });
     }
 
     /// What this node does with envelopes.
@@ -152,6 +202,10 @@ impl Children {
                 self.end_agent_of(index);
             }
         }
+        for (_, link) in &mut self.visitors.waiting {
+            link.send(&envelope::encode(Way::Neighbor, &Frame::Finish));
+        }
+        self.visitors = Visitors::default();
         // Last: a daemon that is hung up on says so as long as its agent lives.
         self.door.close();
     }
@@ -231,7 +285,7 @@ impl Children {
         for guest in self.door.pump(&doors, &answers) {
             self.welcome(guest, &mut events);
         }
-        if self.all.iter().all(|child| child.state != State::Awaited) {
+        if self.visitors.awaited == 0 && self.all.iter().all(|child| child.state != State::Awaited) {
             self.door.close();
         }
         self.look_at_clock(&mut events);
@@ -239,7 +293,13 @@ impl Children {
     }
 
     fn welcome(&mut self, guest: door::Guest, events: &mut Vec<Event>) {
-        let Some(child) = self.all.iter_mut().find(|child| child.node == guest.node) else { return };
+        let Some(child) = self.all.iter_mut().find(|child| child.node == guest.node) else {
+            if self.visitors.awaited > 0 && self.router.tree.holds(self.router.node, guest.node) {
+                self.visitors.waiting.push((guest.node, guest.link));
+                self.send_on();
+            }
+            return;
+        };
         // The second of two that take themselves for one host is let go.
         if child.state != State::Awaited {
             return;

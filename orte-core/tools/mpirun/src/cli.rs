@@ -30,10 +30,12 @@ use crate::refusal::Refusal;
 use crate::topology::Topology;
 use counts::Counts;
 use hosts::Host;
+pub use hosts::{HostRoom, of_allocation as hosts_of_allocation};
 use line::Line;
 use options::{Options, read};
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Everything that was asked for, checked.
 #[derive(Debug)]
@@ -52,6 +54,8 @@ pub struct Job {
     pub nodes: Vec<u32>,
     /// The name of each node; those behind this host have ranks.
     pub names: Vec<String>,
+    /// All hosts that further jobs may run on, if there are other ones than this.
+    pub hosts: Vec<HostRoom>,
     /// The words by which other hosts place their ranks.
     pub binding: Vec<String>,
     /// In place of them: the slot of each rank in a rankfile.
@@ -72,8 +76,8 @@ pub struct Job {
     pub do_not_launch: bool,
     /// Write mpirun's process id there: `-`, `+` or a file.
     pub report_pid: Option<PathBuf>,
-    /// End the job after this many seconds.
-    pub timeout_s: Option<u64>,
+    /// End the job after this time.
+    pub timeout: Option<Duration>,
     /// Then say where in the program each rank was.
     pub stack_traces: bool,
     /// Say who waits for what after so long without progress; 0: never.
@@ -124,14 +128,17 @@ pub fn parse(arguments: &[OsString]) -> Result<Job, Refusal> {
     parse_parted(arguments, OsStr::new(":"))
 }
 
+/// What `--name-server` asks for: the file, and the parameters.
+pub fn name_server(arguments: &[OsString]) -> Result<Option<(PathBuf, Vec<String>)>, Refusal> {
+    Line::name_server(arguments)
+}
+
 /// As [`parse`] where another word than `:` parts the programs.
 pub fn parse_parted(arguments: &[OsString], separator: &OsStr) -> Result<Job, Refusal> {
     let line = Line::new(arguments, separator)?;
     // Most options are about the job, wherever they stand; of one that is given twice the last one counts.
     let whole = read(line.common.iter().chain(line.parts.iter().flat_map(|part| &part.options)))?;
-    if whole.status.is_some() {
-        return Err(Refusal::usage("--status asks another mpirun and starts no program: leave the program out"));
-    }
+    starts_a_program(&whole)?;
     let mut notes = Vec::new();
     let map = Map::new(&whole)?;
     let topology = Topology::new(map.only.as_deref())?;
@@ -147,7 +154,8 @@ pub fn parse_parted(arguments: &[OsString], separator: &OsStr) -> Result<Job, Re
         values::memory_kinds(list, &mut notes);
     }
     let binding = Binding::new(whole.bind_to.as_deref(), &map)?;
-    let (nodes, names) = nodes(&counts.map(total)?, &counts.hosts);
+    let hosts_of_ranks = counts.map(total)?;
+    let (nodes, names) = nodes(&hosts_of_ranks, &counts.hosts);
     let here = nodes.iter().filter(|node| **node == 0).count() as u32;
     let slots = counts.slots.get(..total as usize).unwrap_or_default().to_vec();
     let (places, said) = match slots.is_empty() {
@@ -169,9 +177,9 @@ pub fn parse_parted(arguments: &[OsString], separator: &OsStr) -> Result<Job, Re
         universe: universe.map_or(Ok(None), |text| values::universe(text, total))?,
         do_not_launch: whole.do_not_launch || whole.explain || runtime.do_not_launch,
         report_pid: whole.report_pid.clone(),
-        timeout_s: match (timeout, runtime.timeout_s) {
-            (Some((option, text)), _) => Some(values::seconds(option, text)?),
-            (None, seconds) => seconds,
+        timeout: match (timeout, runtime.timeout) {
+            (Some((option, text)), _) => Some(values::duration(option, text)?),
+            (None, timeout) => timeout,
         },
         stack_traces: whole.get_stack_traces || runtime.stack_traces,
         stall_s: whole
@@ -186,6 +194,7 @@ pub fn parse_parted(arguments: &[OsString], separator: &OsStr) -> Result<Job, Re
         places,
         nodes,
         names,
+        hosts: hosts::rooms(&counts.hosts, &hosts_of_ranks),
         binding: binding_words(&whole),
         preload_binary: whole.preload_binary,
         preload_files: whole.preload_files.iter().flat_map(|list| list.split(',')).map(PathBuf::from).collect(),
@@ -258,6 +267,19 @@ const RANKFILE: &str = "rankfile";
 /// A job in which nothing happens for so long has most likely come to its end.
 const STALL_S: u64 = 60;
 
+/// Refuses what goes without a program.
+fn starts_a_program(whole: &Options) -> Result<(), Refusal> {
+    if whole.status.is_some() {
+        return Err(Refusal::usage("--status asks another mpirun and starts no program: leave the program out"));
+    }
+    if whole.name_server.is_some() {
+        return Err(Refusal::usage(
+            "--name-server starts no program: leave the program out, or write --ompi-server to use a server that runs",
+        ));
+    }
+    Ok(())
+}
+
 /// The parameters of the job.
 fn parameters(whole: &Options, process_sets: Option<String>) -> Result<Vec<(String, String)>, Refusal> {
     let mut mca: Vec<(String, String)> =
@@ -272,9 +294,17 @@ fn parameters(whole: &Options, process_sets: Option<String>) -> Result<Vec<(Stri
         mca.push((name.to_owned(), path.display().to_string()));
         Ok::<(), Refusal>(())
     };
+    if whole.stats.as_ref().is_some_and(|file| file.is_empty()) {
+        return Err(Refusal::usage("--stats=: the name of a file is missing; --stats alone prints the statistics"));
+    }
+    if whole.stats.as_deref().is_some_and(|file| whole.trace.as_deref().is_some_and(|trace| trace == file)) {
+        return Err(Refusal::usage("--stats and --trace name the same file"));
+    }
     whole.trace.as_ref().map_or(Ok(()), |file| add("ompi_trace", file))?;
     match &whole.stats {
-        Some(word) if word == "1" => mca.push(("ompi_stats".to_owned(), "1".to_owned())),
+        Some(word) if word == "1" || word == "-" => {
+            mca.push(("ompi_stats".to_owned(), word.display().to_string()));
+        }
         Some(file) => add("ompi_stats", file.as_ref())?,
         None => {}
     }
@@ -308,12 +338,16 @@ mod tests {
         let mca = |line: &str| job(line).unwrap().mca;
         let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
         assert_eq!(mca("mpirun --stats a b"), [pair("ompi_stats", "1")]);
+        assert_eq!(mca("mpirun --stats=- a b"), [pair("ompi_stats", "-")]);
+        assert!(job("mpirun --stats= a").unwrap_err().sentence.contains("is missing"));
+        assert!(job("mpirun --stats=x --trace x a").unwrap_err().sentence.contains("same file"));
         assert_eq!(job("mpirun --stats a b").unwrap().apps[0].command, ["a", "b"]);
         assert_eq!(mca("mpirun -stats=/x/y.svg a"), [pair("ompi_stats", "/x/y.svg")]);
         assert_eq!(mca("mpirun --trace /x/t.json a"), [pair("ompi_trace", "/x/t.json")]);
         // Where rank 0 runs in another directory it is still the file that was meant.
         let here = std::env::current_dir().unwrap().join("y.json").display().to_string();
         assert_eq!(mca("mpirun --stats=y.json --wdir /tmp a"), [pair("ompi_stats", &here)]);
+        assert!(job("mpirun --name-server f a").unwrap_err().sentence.contains("--ompi-server"));
         let refusal = job("mpirun --status 1 a").unwrap_err();
         assert!(refusal.sentence.contains("leave the program out"), "{refusal:?}");
     }
@@ -390,6 +424,9 @@ mod tests {
             ("mpirun --map-by cores a", "cores"),
             ("mpirun --map-by core:PE=0 a", "PE=0"),
             ("mpirun --timeout 0 a", "--timeout 0"),
+            ("mpirun --timeout 1e-20 a", "--timeout 1e-20"),
+            ("mpirun --timeout -1.5 a", "--timeout -1.5"),
+            ("mpirun --timeout NaN a", "--timeout NaN"),
             ("mpirun --tag-output=yes a", "takes no value"),
             ("mpirun -n 1 a : -n 1", "`:`"),
             ("mpirun -n 1000 a : -n 1000 b", "2000 ranks"),

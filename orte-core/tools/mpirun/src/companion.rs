@@ -6,16 +6,16 @@
 
 use crate::prepare;
 use crate::raw;
-use crate::refusal::{OWN, say};
+use crate::refusal::{OWN, Refusal, say};
 use crate::tree;
 use crate::universe::{Universe, UniverseEvent};
 use orte_core::port::Channel;
 use orte_core::universe::Life;
 use rustix::event::{PollFd, PollFlags};
-use rustix::fd::AsFd;
+use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::sockopt;
-use rustix::process::{Pid, Resource, Signal};
+use rustix::process::{Pid, PidfdFlags, Resource, Signal};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -34,9 +34,16 @@ pub fn run() -> ExitCode {
                     return ExitCode::from(OWN);
                 }
             }
-            let mut companion = Companion::new(Channel::over(socket), peer.pid);
-            companion.serve();
-            ExitCode::SUCCESS
+            match Companion::new(Channel::over(socket), peer.pid) {
+                Ok(mut companion) => {
+                    companion.serve();
+                    ExitCode::SUCCESS
+                }
+                Err(refusal) => {
+                    say(&refusal.sentence);
+                    ExitCode::from(refusal.status)
+                }
+            }
         }
         Err(_) => {
             say(&format!("{} is for the library itself; run mpirun --help", orte_core::companion::ARGUMENT));
@@ -49,6 +56,8 @@ struct Companion {
     /// To the program; closed once it has ended.
     program: Option<Channel>,
     pid: Pid,
+    /// The same where the number may be another process's by then; `None` if it had ended already.
+    process: Option<OwnedFd>,
     in_use: bool,
     universe: Universe,
     /// Jobs were told to end: what is left at this time is killed.
@@ -58,19 +67,14 @@ struct Companion {
 }
 
 impl Companion {
-    fn new(program: Channel, pid: Pid) -> Companion {
+    fn new(program: Channel, pid: Pid) -> Result<Companion, Refusal> {
         // Whatever jobs leave behind comes to this process. Where the system refuses that, their own mpiruns still clear them.
         let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
         let limit = rustix::process::getrlimit(Resource::Nofile);
         let variables = prepare::library_variables();
-        Companion {
-            program: Some(program),
-            pid,
-            in_use: true,
-            universe: Universe::root(&variables, limit),
-            until: None,
-            kill: None,
-        }
+        let universe = Universe::root(&variables, limit, crate::cli::hosts_of_allocation()?, &[])?;
+        let process = rustix::process::pidfd_open(pid, PidfdFlags::empty()).ok();
+        Ok(Companion { program: Some(program), pid, process, in_use: true, universe, until: None, kill: None })
     }
 
     fn serve(&mut self) {
@@ -95,8 +99,12 @@ impl Companion {
     }
 
     fn wait(&self) -> Result<(), Errno> {
-        let mut polls: Vec<PollFd<'_>> =
-            self.program.iter().map(|program| PollFd::from_borrowed_fd(program.as_fd(), PollFlags::IN)).collect();
+        let mut polls: Vec<PollFd<'_>> = self
+            .program
+            .iter()
+            .filter_map(Channel::descriptor)
+            .map(|one| PollFd::from_borrowed_fd(one, PollFlags::IN))
+            .collect();
         self.universe.interests(&mut polls);
         let tick = rustix::event::Timespec { tv_sec: TICK.as_secs() as i64, tv_nsec: 0 };
         rustix::event::poll(&mut polls, Some(&tick)).map(|_| ())
@@ -151,11 +159,10 @@ impl Companion {
         }
     }
 
-    /// Its end of the socket is open, so that it lives.
     fn signal(&self, signal: Signal) {
-        if self.program.is_some() {
-            // It may be ending just now.
-            let _ = rustix::process::kill_process(self.pid, signal);
+        if let Some(process) = &self.process {
+            // It may have ended.
+            let _ = rustix::process::pidfd_send_signal(process, signal);
         }
     }
 }

@@ -271,6 +271,7 @@ impl Daemon {
                     self.here.tell(Message::Unread(rank));
                 }
             }
+            Frame::End(rank, signal) => self.here.tell(Message::End(rank, signal)),
             Frame::Modex(bytes) => {
                 let from = modex::Neighbor::Parent;
                 let sends = self.here.modex.as_mut().map_or(Ok(Vec::new()), |modex| modex.on_frame(from, &bytes));
@@ -292,7 +293,7 @@ impl Daemon {
         for rank in self.here.ranks().to_vec() {
             let pid = self.pids.get(&rank).copied();
             if question == 0 {
-                if let Some((since_ns, waited_ns)) = doing::waits(&self.here, rank) {
+                if let Some((since_ns, waited_ns)) = doing::waits(&self.here, rank, pid) {
                     self.up.send(&Frame::Waits(rank, since_ns, waited_ns));
                 }
             } else if pid.is_some() {

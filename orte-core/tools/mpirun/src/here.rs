@@ -218,6 +218,10 @@ impl Here {
                 Some(local) => Message::Unread(local),
                 None => return,
             },
+            Message::End(rank, signal) => match self.local(rank) {
+                Some(local) => Message::End(local, signal),
+                None => return,
+            },
             other => other,
         };
         if !self.is_gone {

@@ -118,6 +118,13 @@ impl Keeper {
                         _ => tree::signal(&tree::below(&[]), signal),
                     }
                 }
+                Received::Message(Message::End(rank, number), _) => {
+                    if let (Some(Some(pid)), Some(signal)) =
+                        (self.ranks.get(rank as usize), Signal::from_named_raw(number as i32))
+                    {
+                        _ = rustix::process::kill_process(*pid, signal);
+                    }
+                }
                 Received::Message(Message::Unread(rank), _) => {
                     // Pending before the answer makes mpirun close the terminal: no writer sees an error first.
                     if let Some(Some(pid)) = self.ranks.get(rank as usize) {

@@ -32,6 +32,7 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::process::Resource;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -39,7 +40,10 @@ use std::time::{Duration, Instant};
 pub fn run(job: Job, member: Option<Member>) -> Result<u8, Refusal> {
     let mut universe = match member {
         Some(member) => Universe::Member(member),
-        None => Universe::root(&prepare::environment(&job), rustix::process::getrlimit(Resource::Nofile)),
+        None => {
+            let limit = rustix::process::getrlimit(Resource::Nofile);
+            Universe::root(&prepare::environment(&job), limit, job.hosts.clone(), &job.mca)?
+        }
     };
     let apps = prepare::all_apps(&job).map_err(|refusal| universe.told(refusal))?;
     if !job.quiet {
@@ -101,6 +105,10 @@ struct Running {
     pids: Vec<Option<u32>>,
     /// Which ranks have not ended.
     alive: Vec<bool>,
+    /// Those that are to end, or have, while others go on; until when they may take.
+    ending: BTreeMap<u32, Instant>,
+    /// Of the job; on one host once all its ranks run.
+    job_number: Option<u64>,
     phase: Phase,
     cause: Option<Cause>,
     /// With `--disable-auto-cleanup`: how other ranks failed after that.
@@ -179,7 +187,7 @@ impl Running {
             self.look_at_clock();
             // Nobody reads what the ranks wrote.
             if self.phase == Phase::Draining && self.is_late() {
-                self.cause.get_or_insert(Cause::TimedOut(self.job.timeout_s.unwrap_or_default(), Vec::new()));
+                self.cause.get_or_insert(Cause::TimedOut(self.job.timeout.unwrap_or_default(), Vec::new()));
                 return Ok(());
             }
         }
@@ -236,7 +244,9 @@ impl Running {
         self.looks += 1;
         self.next_look = Instant::now() + TICK;
         let states = (0..self.job.ranks()).map(|rank| self.state(rank));
-        self.has_spoken |= states.into_iter().any(|state| !matches!(state, RankState::Absent | RankState::Started));
+        // Of one that is gone the keeper says what it was before.
+        let silent = |state| matches!(state, RankState::Absent | RankState::Started | RankState::Gone);
+        self.has_spoken |= states.into_iter().any(|state| !silent(state));
         if !self.has_spoken && self.other_mpi.is_none() {
             let first = self.pids.first().copied().flatten().filter(|_| self.node_of(0) == 0);
             self.other_mpi = first.and_then(other_mpi::loaded);
@@ -247,6 +257,7 @@ impl Running {
         self.streams.pass_prompts(Instant::now());
         self.look_at_ranks();
         self.look_at_keeper();
+        self.look_at_ending();
         self.say_progress();
         self.look_at_inquiry();
         match self.phase {
@@ -357,7 +368,10 @@ impl Running {
         *self.pids.get_mut(rank as usize).ok_or_else(no_rank)? = Some(pid);
         self.tell_debugger();
         if self.pids.iter().all(Option::is_some) {
-            let job = self.here.as_ref().map_or(0, |here| here.segment.control.layout().job);
+            // On one host it is that of the segment.
+            let of_segment = || self.here.as_ref().map_or(0, |here| here.segment.control.layout().job);
+            let job = self.job_number.unwrap_or_else(of_segment);
+            self.job_number = Some(job);
             self.universe.all_started(job);
         }
         let host = &self.job.names[self.node_of(rank) as usize];

@@ -4,7 +4,7 @@ use opal_core::sys;
 use orte_core::oob::{OobFlaw, Receiver, Sender};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, SendFlags};
+use rustix::net::{RecvFlags, SendFlags, sockopt};
 use std::time::{Duration, Instant};
 
 /// One end of it.
@@ -145,16 +145,20 @@ pub fn beat(silence: Duration) -> Duration {
     (silence / 4).max(Duration::from_millis(50))
 }
 
-/// Makes a connection fail where the other host no longer answers. A process that is merely stopped does no harm, as long as what it is
-/// sent fits into the buffers of its socket: the system counts the time also while those are full.
+/// Makes a connection fail where the other host no longer answers, or takes nothing.
 pub fn notice_silence(socket: BorrowedFd<'_>, silence: Duration) -> Result<(), Errno> {
-    use rustix::net::sockopt;
+    notice_silent_host(socket, silence)?;
+    sockopt::set_tcp_user_timeout(socket, u32::try_from(silence.as_millis()).unwrap_or(u32::MAX))
+}
+
+/// Makes a connection fail where the other host no longer answers while nothing is under way; for the rest of the time there is
+/// [`sys::is_silent`]. A process that is merely stopped does no harm, however much it is to be sent.
+pub fn notice_silent_host(socket: BorrowedFd<'_>, silence: Duration) -> Result<(), Errno> {
     let probe = (silence / 4).max(Duration::from_secs(1));
     sockopt::set_socket_keepalive(socket, true)?;
     sockopt::set_tcp_keepidle(socket, probe)?;
     sockopt::set_tcp_keepintvl(socket, probe)?;
     sockopt::set_tcp_keepcnt(socket, 3)?;
-    sockopt::set_tcp_user_timeout(socket, u32::try_from(silence.as_millis()).unwrap_or(u32::MAX))?;
     sockopt::set_tcp_nodelay(socket, true)
 }
 

@@ -37,6 +37,7 @@ mod launch;
 mod link;
 mod manual;
 mod modex;
+mod name_server;
 mod orders;
 mod other_mpi;
 mod outcome;
@@ -57,6 +58,7 @@ mod stdin;
 mod stdio;
 mod tag;
 mod there;
+mod threads;
 mod topology;
 mod tree;
 mod universe;
@@ -81,8 +83,17 @@ fn main() -> ExitCode {
     if arguments.get(1).is_some_and(|first| first == manual::ARGUMENT) {
         return ended(refusal::print(&manual::lines(cli::command())).map(|()| 0));
     }
+    // Until the ranks run nobody takes them; they are kept until then.
+    if let Err(error) = raw::defer(&signals::passed_on()) {
+        return ended(Err(Refusal::system("keeping signals for the ranks", error)));
+    }
     if arguments.get(1).is_some_and(|first| first == universe::ARGUMENT) {
         return further_job(&arguments);
+    }
+    match cli::name_server(&arguments) {
+        Ok(None) => {}
+        Ok(Some((file, mca))) => return ended(name_server::run(&file, &mca).map(|()| 0)),
+        Err(refusal) => return ended(Err(refusal)),
     }
     ended(cli::parse(&arguments).and_then(|job| launch::run(job, None)))
 }

@@ -1,6 +1,7 @@
 //! How a job went: the first thing that went wrong, and mpirun's exit status for it.
 
 use orte_core::segment::RankState;
+use std::time::Duration;
 
 /// What ended the job before all ranks ended well.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,8 +18,8 @@ pub enum Cause {
     NotInitialized(u32),
     /// mpirun got this signal.
     Interrupted(i32),
-    /// `--timeout` passed; with its seconds, and what each rank that still ran was doing.
-    TimedOut(u64, Vec<(u32, String)>),
+    /// `--timeout` passed; with its time, and what each rank that still ran was doing.
+    TimedOut(Duration, Vec<(u32, String)>),
     /// The keeper ended, with this wait status; of another host with its name.
     KeeperLost(i32, Option<String>),
     /// Nothing more is heard of this host, for this reason.

@@ -1,58 +1,20 @@
 //! `--rankfile`: a line `rank N=HOST slot=LIST` for each rank. Its host finds the place; the list names cores (`0,2-3`), cores of a socket
 //! (`0:1-2`) or, behind a `p`, processors as the system numbers them.
 
+mod lines;
+
 use crate::binding::Place;
 use crate::cli::{self, Unit};
 use crate::refusal::Refusal;
 use crate::topology::{Group, Topology, list};
-use orte_core::oob::compact::JOB_MAX;
+pub use lines::RankLine;
 use std::path::Path;
-
-/// A line.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RankLine {
-    /// The host as it is named there: a name, or `+n1` for the second one of the job's.
-    pub host: String,
-    /// Cores or processors of it.
-    pub slot: String,
-    /// Where the line stands.
-    pub from: String,
-}
 
 /// The line of each rank, in order.
 pub fn read(path: &Path) -> Result<Vec<RankLine>, Refusal> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| Refusal::usage(format!("--rankfile {}: {error}", path.display())))?;
-    let mut lines: Vec<Option<RankLine>> = Vec::new();
-    for (index, line) in text.lines().enumerate() {
-        let from = format!("{}, line {}", path.display(), index + 1);
-        let line = line.split('#').next().unwrap_or_default().trim();
-        if line.is_empty() {
-            continue;
-        }
-        let (rank, host, slot) = parts(line).map_err(|why| Refusal::usage(format!("{from}: {why}")))?;
-        lines.resize(lines.len().max(rank + 1), None);
-        let line = RankLine { host: host.to_owned(), slot: slot.to_owned(), from: from.clone() };
-        if lines[rank].replace(line).is_some() {
-            return Err(Refusal::usage(format!("{from}: rank {rank} stands twice")));
-        }
-    }
-    let missing = lines.iter().position(Option::is_none);
-    match (missing, lines.len()) {
-        (Some(rank), _) => Err(Refusal::usage(format!("--rankfile {}: rank {rank} is missing", path.display()))),
-        (None, 0) => Err(Refusal::usage(format!("--rankfile {}: it names no rank", path.display()))),
-        (None, _) => Ok(lines.into_iter().flatten().collect()),
-    }
-}
-
-/// Rank, host and slot.
-fn parts(line: &str) -> Result<(usize, &str, &str), String> {
-    let form = "a line is written `rank N=HOST slot=CORES`";
-    let (rank, rest) = line.strip_prefix("rank ").and_then(|rest| rest.split_once('=')).ok_or(form)?;
-    let (host, slot) = rest.trim().split_once(char::is_whitespace).ok_or(form)?;
-    let slot = slot.trim().strip_prefix("slot").and_then(|rest| rest.trim_start().strip_prefix('=')).ok_or(form)?;
-    let rank = rank.trim().parse().ok().filter(|rank| *rank < JOB_MAX as usize).ok_or(form)?;
-    Ok((rank, host, slot.trim()))
+    lines::parse(&text, &path.display().to_string())
 }
 
 /// The places of ranks on this host.
@@ -104,7 +66,7 @@ mod tests {
     fn lines() {
         let topology = Topology { online: vec![900, 901, 902], usable: vec![900, 902] };
         let read = |line| -> Result<(usize, &str, Place), String> {
-            let (rank, host, slot) = parts(line)?;
+            let (rank, host, slot) = lines::parts(line)?;
             Ok((rank, host, place(slot, &topology)?))
         };
         assert_eq!(read("rank 3=localhost slot=0,2").unwrap().2.processors, [900, 902]);

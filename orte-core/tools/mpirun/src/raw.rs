@@ -8,9 +8,8 @@ use rustix::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use rustix::io::FdFlags;
 use rustix::process::{Pid, Resource, Rlimit, Signal};
 use rustix::thread::CpuSet;
-use std::ffi::{CStr, CString, c_char};
+use std::ffi::{CString, c_char};
 use std::io::{Error, Result};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
@@ -268,67 +267,6 @@ pub fn spawn_agent(command: &mut Command) -> Result<Child> {
     // SAFETY: between fork and exec this makes system calls only, and allocates nothing.
     unsafe { command.pre_exec(prepare) };
     command.spawn()
-}
-
-/// An address of an interface that is up.
-pub struct Interface {
-    /// `eth0`.
-    pub name: String,
-    /// Not link-local.
-    pub address: IpAddr,
-    /// Leads nowhere else.
-    pub is_loopback: bool,
-}
-
-/// All interfaces that are up, an entry for each address.
-pub fn interfaces() -> Result<Vec<Interface>> {
-    let mut list = core::ptr::null_mut();
-    // SAFETY: a place for the list's head.
-    if unsafe { libc::getifaddrs(&mut list) } != 0 {
-        return Err(Error::last_os_error());
-    }
-    let mut found = Vec::new();
-    let mut next = list;
-    while !next.is_null() {
-        // SAFETY: not null, so an element of the list, which is freed below.
-        let one = unsafe { &*next };
-        next = one.ifa_next;
-        let up = (libc::IFF_UP | libc::IFF_RUNNING) as u32;
-        let Some(address) = address_of(one.ifa_addr) else { continue };
-        let is_link_local = match address {
-            IpAddr::V4(address) => address.is_link_local(),
-            IpAddr::V6(address) => address.is_unicast_link_local(),
-        };
-        if one.ifa_flags & up != up || is_link_local {
-            continue;
-        }
-        // SAFETY: every element has a name, zero-terminated.
-        let name = unsafe { CStr::from_ptr(one.ifa_name) }.to_string_lossy().into_owned();
-        found.push(Interface { name, address, is_loopback: one.ifa_flags & libc::IFF_LOOPBACK as u32 != 0 });
-    }
-    // SAFETY: the list that getifaddrs made; nothing of it is used any more.
-    unsafe { libc::freeifaddrs(list) };
-    Ok(found)
-}
-
-fn address_of(address: *const libc::sockaddr) -> Option<IpAddr> {
-    if address.is_null() {
-        return None;
-    }
-    // SAFETY: not null; every socket address begins with its family.
-    match i32::from(unsafe { (*address).sa_family }) {
-        libc::AF_INET => {
-            // SAFETY: of this family, so of this type.
-            let address = unsafe { &*address.cast::<libc::sockaddr_in>() };
-            Some(IpAddr::V4(Ipv4Addr::from_bits(u32::from_be(address.sin_addr.s_addr))))
-        }
-        libc::AF_INET6 => {
-            // SAFETY: of this family, so of this type.
-            let address = unsafe { &*address.cast::<libc::sockaddr_in6>() };
-            Some(IpAddr::V6(Ipv6Addr::from(address.sin6_addr.s6_addr)))
-        }
-        _ => None,
-    }
 }
 
 /// Waits for any child without blocking: its id and wait status.

@@ -40,13 +40,15 @@ pub fn block(
             who(*rank)
         ),
         Cause::Interrupted(signal) => writeln!(text, "mpirun: got signal {signal} ({}).", signals::describe(*signal)),
-        Cause::TimedOut(seconds, states) if states.is_empty() => {
+        Cause::TimedOut(limit, states) if states.is_empty() => {
+            let seconds = limit.as_secs_f64();
             writeln!(
                 text,
                 "mpirun: after {seconds} s (--timeout) nobody had read all output of the ranks, which have ended."
             )
         }
-        Cause::TimedOut(seconds, states) => {
+        Cause::TimedOut(limit, states) => {
+            let seconds = limit.as_secs_f64();
             writeln!(text, "mpirun: the job still ran after {seconds} s (--timeout): {}.", still(states))
         }
         Cause::KeeperLost(status, elsewhere) => {
@@ -155,6 +157,7 @@ const RULE: &str = "------------------------------------------------------------
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Duration;
 
     #[test]
     fn blocks_say_who_and_what() {
@@ -187,7 +190,8 @@ mod tests {
             "{text}"
         );
         let states = vec![(0, "in MPI".to_owned()), (1, "not in MPI_Init yet".to_owned()), (3, "in MPI".to_owned())];
-        let text = block(&Cause::TimedOut(5, states), &[], |_| None, |_| "n1".to_owned(), measures);
+        let text =
+            block(&Cause::TimedOut(Duration::from_secs(5), states), &[], |_| None, |_| "n1".to_owned(), measures);
         assert!(text.contains("after 5 s (--timeout): ranks 0, 3 in MPI; rank 1 not in MPI_Init yet."), "{text}");
     }
 

@@ -7,6 +7,11 @@ pub const PASSED_ON: [i32; 2] = [libc::SIGUSR1, libc::SIGUSR2];
 /// Stop ranks and mpirun, and let them go on.
 pub const STOPPING: [i32; 2] = [libc::SIGTSTP, libc::SIGCONT];
 
+/// Those that are passed on, but the ones this process was started with ignored.
+pub fn passed_on() -> Vec<i32> {
+    PASSED_ON.into_iter().filter(|signal| !crate::raw::is_ignored(*signal)).collect()
+}
+
 /// Those that this process handles: all but the ones it was started with ignored.
 pub fn handled() -> Vec<i32> {
     ENDING.into_iter().chain(PASSED_ON).chain(STOPPING).filter(|signal| !crate::raw::is_ignored(*signal)).collect()

@@ -5,6 +5,7 @@
 
 use crate::refusal::{self, OWN, Refusal};
 use crate::tree;
+use orte_core::universe;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fd::AsFd;
 use rustix::process::Signal;
@@ -12,7 +13,7 @@ use std::io::{Read, Write};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Prints what the ranks of another mpirun do.
 pub fn ask(text: &str) -> Result<(), Refusal> {
@@ -24,17 +25,19 @@ pub fn ask(text: &str) -> Result<(), Refusal> {
     let failed = |error: &dyn std::fmt::Display| Refusal::system("asking for the state of a job", error);
     let listener = address(std::process::id()).and_then(|address| UnixListener::bind_addr(&address));
     let listener = listener.map_err(|error| failed(&error))?;
+    let silent = "it did not answer; what it says is on its own standard error, if it can be asked";
+    let turn = turn(pid).map_err(|error| failed(&error))?.ok_or_else(|| refused(silent.to_owned()))?;
     let target = tree::find(pid).ok_or_else(|| refused("it has ended".to_owned()))?;
     tree::signal(&[target], Signal::USR2);
     let mut polls = [PollFd::new(&listener, PollFlags::IN)];
     let patience = Timespec { tv_sec: PATIENCE.as_secs() as i64, tv_nsec: 0 };
     let came = rustix::event::poll(&mut polls, Some(&patience)).map_err(|errno| failed(&errno))?;
     if came == 0 {
-        return Err(refused(
-            "it did not answer; what it says is on its own standard error, if it can be asked".to_owned(),
-        ));
+        return Err(refused(silent.to_owned()));
     }
     let (mut stream, _) = listener.accept().map_err(|error| failed(&error))?;
+    // It has seen the signal.
+    drop(turn);
     if peer(&stream).is_none_or(|(process, user)| process != pid || user != user_of(pid).unwrap_or(u32::MAX)) {
         return Err(refused("another process answered".to_owned()));
     }
@@ -42,6 +45,24 @@ pub fn ask(text: &str) -> Result<(), Refusal> {
     let limit = stream.set_read_timeout(Some(PATIENCE)).and_then(|()| stream.read_to_string(&mut answer));
     limit.map_err(|error| failed(&error))?;
     refusal::print(&answer)
+}
+
+/// The right to ask, for one process at a time: of several signals that wait to be taken the system keeps one. `None` if it was not to
+/// be had in time. It is an address, so that it ends with its owner.
+fn turn(pid: i32) -> std::io::Result<Option<UnixListener>> {
+    let address = SocketAddr::from_abstract_name(format!("ompi-rs asks {pid}"))?;
+    let until = Instant::now() + PATIENCE;
+    loop {
+        match UnixListener::bind_addr(&address) {
+            Err(error) if error.kind() == std::io::ErrorKind::AddrInUse => {}
+            bound => return bound.map(Some),
+        }
+        if Instant::now() >= until {
+            return Ok(None);
+        }
+        // Nothing tells of an address that becomes free.
+        std::thread::sleep(AGAIN);
+    }
 }
 
 /// Of the process that sent SIGUSR2: its end of the socket, if it asks like this.
@@ -79,8 +100,8 @@ fn check(pid: i32) -> Result<(), String> {
     }
     let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let second = line.split(|byte| *byte == 0).nth(1).unwrap_or_default();
-    if second.starts_with(HELPER) {
-        return Err("it is a helper of mpirun; ask its parent".to_owned());
+    if second.starts_with(HELPER) && second != universe::ARGUMENT.as_bytes() {
+        return Err("it is a helper; ask the mpirun that started it, or those that it has started".to_owned());
     }
     match mask(pid, "SigBlk:") {
         Some(blocked) if blocked & USR2 != 0 => Ok(()),
@@ -112,5 +133,7 @@ fn mask(pid: i32, name: &str) -> Option<u64> {
 /// Keepers, daemons: how their first argument begins.
 const HELPER: &[u8] = b"--ompi-rs-";
 const USR2: u64 = 1 << (libc::SIGUSR2 - 1);
+/// How often to look whether another process has asked.
+const AGAIN: Duration = Duration::from_millis(2);
 /// Longer than mpirun waits for its daemons.
 const PATIENCE: Duration = Duration::from_secs(10);

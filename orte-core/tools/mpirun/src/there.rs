@@ -8,17 +8,19 @@
 //! mpirun speaks with its children in the tree of hosts alone ([`Children`]). What the others say comes through these.
 
 mod launcher;
+mod managed;
 mod settings;
 mod slurm;
 mod ssh;
 
-use crate::children::{self, ChildInterest, Children, Entrance};
+use crate::children::{self, ChildInterest, Children, Entrance, StartedBy};
 use crate::outcome;
 use crate::refusal::Refusal;
 use crate::tree::Process;
 use launcher::Launcher;
 use orte_core::oob::{Daemons, Frame, Invitation, JobOrders, Secret};
 use orte_core::routed::{Tree, Way, envelope};
+use orte_core::universe::Ports;
 use rustix::event::{PollFd, PollFlags};
 use settings::Settings;
 use std::path::Path;
@@ -42,6 +44,7 @@ struct Host {
     agent: Option<AgentEnd>,
 }
 
+#[derive(Clone)]
 struct AgentEnd {
     status: i32,
     at: Instant,
@@ -71,11 +74,12 @@ pub enum HostEvent {
 }
 
 impl There {
-    /// Starts a daemon on each host, all at once or by other daemons: the names of the hosts, and what all are to start.
+    /// Starts a daemon on each host, all at once or by other daemons: the names of the hosts, what all are to start, and where their
+    /// ranks turn to beyond the job.
     pub fn start(
         names: Vec<String>,
         mut orders: JobOrders,
-        secret: Secret,
+        (secret, ports): (Secret, Ports),
         mca: &[(String, String)],
         prefix: Option<&Path>,
     ) -> Result<There, Refusal> {
@@ -87,7 +91,8 @@ impl There {
         let agents = launcher.start(&names, tree, |places: &[usize]| {
             let hosts = places.iter().map(|place| (*place as u32 + 1, names[*place].clone())).collect();
             let addresses = entrance.addresses.clone();
-            Invitation { hosts, secret, silence_ms, patience_ms, addresses }.encode(crate::daemon::VERSION)
+            let ports = ports.clone();
+            Invitation { hosts, secret, silence_ms, patience_ms, addresses, ports }.encode(crate::daemon::VERSION)
         })?;
         orders.daemons = Daemons {
             radix: tree.radix,
@@ -96,11 +101,19 @@ impl There {
             ..launcher.of_daemons()
         };
         let orders = envelope::encode(Way::Neighbor, &Frame::Orders(Box::new(orders)));
-        let agent_of = |node: u32| Some(launcher.agent_of(node));
-        let children = Children::new((tree, 0), Some(entrance), agents, agent_of, orders, settings.silence);
+        let started_by = |node: u32| StartedBy::Agent(launcher.agent_of(node));
+        let mut children = Children::new((tree, 0), Some(entrance), agents, started_by, orders, settings.silence);
+        if launcher.starts_all() {
+            children.expect_visitors(names.len() - tree.children(0).len());
+        }
         let hosts = names.into_iter().map(|name| Host { name, state: State::Starting, agent: None }).collect();
         let until = Instant::now() + settings.start;
         Ok(There { hosts, tree, children, launcher, settings, until })
+    }
+
+    /// Parameters that name interfaces count from now on, for ports, too.
+    pub fn read_parameters(mca: &[(String, String)]) -> Result<(), Refusal> {
+        Settings::new(mca).map(drop)
     }
 
     /// What would start the daemons, as a sentence.
@@ -172,7 +185,11 @@ impl There {
                 children::Event::Joined(node) => self.joined(node),
                 children::Event::Here(node, frame) => self.hear(node, frame, &mut events),
                 children::Event::AgentEnded(node, status, pid) => {
-                    self.agent_ended(node, AgentEnd { status, at: Instant::now(), pid: Some(pid), why: None });
+                    let end = AgentEnd { status, at: Instant::now(), pid: Some(pid), why: None };
+                    match self.launcher.starts_all() {
+                        true => (1..=self.hosts.len() as u32).for_each(|node| self.agent_ended(node, end.clone())),
+                        false => self.agent_ended(node, end),
+                    }
                 }
                 children::Event::Lost(node, why) => self.lose(node, why, &mut events),
                 // Nobody is above.
@@ -198,6 +215,7 @@ impl There {
                 self.agent_ended(of, AgentEnd { status, at: Instant::now(), pid: None, why });
             }
             Frame::HostLost(of, why) if is_parent(of) => self.lose(of, why, events),
+            Frame::Entrance(addresses) if self.launcher.starts_all() => self.children.set_entrance(node, addresses),
             frame => {
                 if let (Frame::Gone, Some(host)) = (&frame, self.host(node)) {
                     host.state = State::Gone;
@@ -252,7 +270,7 @@ impl There {
 
     /// The host that starts the daemon of a node, if it is not mpirun's.
     fn starter(&self, node: u32) -> Option<&Host> {
-        let parent = self.tree.parent(node).filter(|parent| *parent != 0)?;
+        let parent = self.tree.parent(node).filter(|parent| *parent != 0 && !self.launcher.starts_all())?;
         self.hosts.get(parent as usize - 1)
     }
 
@@ -264,7 +282,7 @@ impl There {
         let on = starter.map_or(String::new(), |starter| format!(" on {}", starter.name));
         match &host.agent {
             Some(AgentEnd { why: Some(why), .. }) => Some(format!(
-                "no daemon started there: {why}{on}; --mca plm_ssh_tree_radix 0 lets mpirun log in to all hosts"
+                "no daemon started there: {why}{on}; --mca plm_tree_radix 0 lets mpirun log in to all hosts"
             )),
             Some(AgentEnd { status, .. }) => {
                 let (words, hint) = (outcome::words(*status), self.launcher.hint(&host.name, *status));

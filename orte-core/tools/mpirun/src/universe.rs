@@ -9,22 +9,27 @@
 //! Both share a socket. By it the further mpirun says that its ranks run, or why they do not; when either side dies, the other one
 //! sees its end close, and its job ends.
 //!
-//! Names are known to all jobs of the user on this host ([`names`]).
+//! Names are known to all jobs of the user on this host, or to those that name the same server ([`names`]).
 
 mod connections;
 mod jobs;
 mod names;
+mod server;
 
+use crate::cli::HostRoom;
 use crate::raw;
 use crate::refusal::Refusal;
+use crate::there::There;
 use connections::Connections;
 use jobs::Jobs;
-pub use jobs::{ARGUMENT, UniverseEvent};
-use names::Names;
+pub use jobs::UniverseEvent;
+pub use names::Names;
+use names::interest;
+use orte_core::framework::oob;
 use orte_core::port::{Channel, Listener};
+pub use orte_core::universe::ARGUMENT;
 use orte_core::universe::{Answer, Ports, Request};
 use rustix::event::{PollFd, PollFlags};
-use rustix::fd::AsFd;
 use rustix::process::Rlimit;
 use std::ffi::OsString;
 
@@ -40,6 +45,7 @@ pub enum Universe {
 pub struct Root {
     // None where the system refuses sockets: then ranks cannot ask for anything.
     listener: Option<Listener>,
+    mca: Vec<(String, String)>,
     clients: Vec<Client>,
     jobs: Jobs,
     // The ports of names.
@@ -50,6 +56,8 @@ pub struct Root {
     // The first failure of a job that was connected to nobody here.
     failed: u8,
     next: u64,
+    /// What processes asked for that this job is to do.
+    orders: Vec<UniverseEvent>,
 }
 
 /// A process that called.
@@ -85,12 +93,19 @@ impl Member {
 }
 
 impl Universe {
-    /// For the job that the user starts: further ones get these variables, and this limit on descriptors.
-    pub fn root(variables: &[(OsString, OsString)], files: Rlimit) -> Universe {
-        let listener = Listener::open().ok();
-        let jobs = Jobs::new(variables.to_vec(), text_of(listener.as_ref()), files);
-        Universe::Root(Box::new(Root {
-            listener,
+    /// For the job that the user starts: further ones get these variables, this limit on descriptors, and run on these hosts if they
+    /// name none. `mca` are the parameters of the command line.
+    pub fn root(
+        variables: &[(OsString, OsString)],
+        files: Rlimit,
+        hosts: Vec<HostRoom>,
+        mca: &[(String, String)],
+    ) -> Result<Universe, Refusal> {
+        let is_far = !hosts.is_empty();
+        let jobs = Jobs::new(variables.to_vec(), hosts, files);
+        let mut root = Root {
+            listener: Listener::open().ok(),
+            mca: mca.to_vec(),
             clients: Vec::new(),
             jobs,
             names: Names::default(),
@@ -98,7 +113,12 @@ impl Universe {
             own: None,
             failed: 0,
             next: 0,
-        }))
+            orders: Vec::new(),
+        };
+        if is_far {
+            root.listen_far()?;
+        }
+        Ok(Universe::Root(Box::new(root)))
     }
 
     /// Where ranks turn to beyond their job.
@@ -111,19 +131,15 @@ impl Universe {
 
     /// What to wait for: any of it is a reason to call [`Universe::pump`].
     pub fn interests<'a>(&'a self, polls: &mut Vec<PollFd<'a>>) {
-        let of_channel = |channel: &'a Channel| {
-            let wanted = if channel.has_unsent() { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
-            PollFd::from_borrowed_fd(channel.as_fd(), wanted)
-        };
         match self {
             Universe::Root(root) => {
                 let listening = root.listener.iter().flat_map(Listener::descriptors);
                 polls.extend(listening.map(|one| PollFd::from_borrowed_fd(one, PollFlags::IN)));
                 let channels = root.clients.iter().map(|client| &client.channel);
-                polls.extend(channels.chain(root.jobs.channels()).chain(root.names.channels()).map(of_channel));
-                polls.extend(root.names.descriptors().map(|one| PollFd::from_borrowed_fd(one, PollFlags::IN)));
+                polls.extend(channels.chain(root.jobs.channels()).filter_map(interest));
+                root.names.interests(polls);
             }
-            Universe::Member(member) => polls.extend(member.channel.iter().map(of_channel)),
+            Universe::Member(member) => polls.extend(member.channel.iter().filter_map(interest)),
         }
     }
 
@@ -132,11 +148,23 @@ impl Universe {
         match self {
             Universe::Root(root) => root.pump(),
             Universe::Member(member) => {
-                let is_gone = member.channel.as_mut().is_some_and(|channel| channel.poll().is_err());
-                if is_gone {
-                    member.channel = None;
+                let mut events = Vec::new();
+                while let Some(channel) = &mut member.channel {
+                    match channel.poll() {
+                        Ok(None) => break,
+                        Ok(Some(frame)) => match Request::decode(&frame) {
+                            Ok(Request::End(end)) => events.push(UniverseEvent::End(end)),
+                            Ok(Request::Status) => events.push(UniverseEvent::Asked),
+                            // The root says nothing else.
+                            _ => member.channel = None,
+                        },
+                        Err(_) => member.channel = None,
+                    }
+                    if member.channel.is_none() {
+                        events.push(UniverseEvent::RootGone);
+                    }
                 }
-                if is_gone { vec![UniverseEvent::RootGone] } else { Vec::new() }
+                events
             }
         }
     }
@@ -171,6 +199,34 @@ impl Universe {
         match self {
             Universe::Root(root) => !root.jobs.is_empty(),
             Universe::Member(_) => false,
+        }
+    }
+
+    /// Asks all further jobs what their ranks do.
+    pub fn ask_jobs(&mut self) {
+        if let Universe::Root(root) = self {
+            root.jobs.ask();
+        }
+    }
+
+    /// Whether one of them has not answered.
+    pub fn awaits_jobs(&self) -> bool {
+        matches!(self, Universe::Root(root) if root.jobs.await_answers())
+    }
+
+    /// What they have answered.
+    pub fn jobs_said(&self) -> Vec<String> {
+        match self {
+            Universe::Root(root) => root.jobs.lines(),
+            Universe::Member(_) => Vec::new(),
+        }
+    }
+
+    /// Tells the root what the ranks of this further job do.
+    pub fn say_status(&mut self, lines: String) {
+        if let Universe::Member(Member { channel: Some(channel), .. }) = self {
+            // One that has ended is noticed in `pump`.
+            let _ = channel.send(&Answer::Status(lines).encode());
         }
     }
 
@@ -211,7 +267,7 @@ impl Root {
         for (client, answer) in self.names.pump() {
             self.tell(client, Some(&answer));
         }
-        let mut events = Vec::new();
+        let mut events = std::mem::take(&mut self.orders);
         for news in self.jobs.pump() {
             let waits = self.clients.iter().any(|client| client.number == news.client);
             if let Some(started) = news.started() {
@@ -219,32 +275,52 @@ impl Root {
             }
             self.tell(news.client, news.answer(waits).as_ref());
             let event = news.event(waits);
-            match event {
+            match &event {
                 // The failure of a job is one of those that it is connected to.
                 Some(UniverseEvent::JobFailed(..)) => {
                     let connected = self.connections.of(news.job);
                     self.jobs.end_of(&connected);
                     let concerns_own = self.own.is_none_or(|own| connected.contains(&own));
-                    if let (Some(UniverseEvent::JobFailed(_, status)), false, 0) = (event, concerns_own, self.failed) {
-                        self.failed = status;
+                    if let (Some(UniverseEvent::JobFailed(_, status)), false, 0) = (&event, concerns_own, self.failed) {
+                        self.failed = *status;
                     }
                     events.extend(event.filter(|_| concerns_own).or(Some(UniverseEvent::JobEnded)));
                 }
-                other => events.extend(other),
+                _ => events.extend(event),
             }
         }
         events
     }
 
+    /// Ranks of other hosts call from now on, too.
+    fn listen_far(&mut self) -> Result<(), Refusal> {
+        let Some(listener) = &mut self.listener else { return Ok(()) };
+        There::read_parameters(&self.mca)?;
+        listener.listen_far().map_err(Refusal::usage)
+    }
+
     fn answer(&mut self, client: u64, request: Request) -> Option<Answer> {
         let refused = |why: String| Some(Answer::Refused(why));
         match request {
-            Request::Spawn(spawn) => match self.jobs.start(client, &spawn) {
-                // Answered when the job has started.
-                Ok(()) => None,
-                Err(why) => refused(why),
-            },
-            Request::Publish(..) | Request::Unpublish(_) | Request::Lookup(_) => self.names.answer(client, request),
+            Request::Spawn(spawn) => {
+                let ready = if self.jobs.names_hosts(&spawn) { self.listen_far() } else { Ok(()) };
+                let universe = text_of(self.listener.as_ref());
+                match ready.map_err(|refusal| refusal.sentence).and_then(|()| self.jobs.start(client, &spawn, universe))
+                {
+                    // Answered when the job has started.
+                    Ok(()) => None,
+                    Err(why) => refused(why),
+                }
+            }
+            Request::Publish(..) | Request::Unpublish(_) | Request::Lookup(_) => {
+                if self.names.is_unused() {
+                    match self.name_server() {
+                        Ok(server) => self.names.use_server(server),
+                        Err(why) => return refused(why),
+                    }
+                }
+                self.names.answer(client, request)
+            }
             Request::Met(one, other) => {
                 self.connections.add(one, other);
                 Some(Answer::Done)
@@ -253,7 +329,27 @@ impl Root {
                 self.connections.remove(one, other);
                 Some(Answer::Done)
             }
+            Request::End(end) => {
+                let mut jobs: Vec<u64> = end.processes.iter().map(|(job, _)| *job).collect();
+                jobs.push(end.by.0);
+                jobs.sort_unstable();
+                jobs.dedup();
+                for job in jobs {
+                    match Some(job) == self.own {
+                        true => self.orders.push(UniverseEvent::End(end.clone())),
+                        false => self.jobs.tell(job, &Request::End(end.clone())),
+                    }
+                }
+                Some(Answer::Done)
+            }
+            Request::Status => refused("mpirun alone asks that; mpirun --status prints it".to_owned()),
         }
+    }
+
+    /// The port of the name server, if the user named one. `Err` with a sentence.
+    fn name_server(&self) -> Result<Option<String>, String> {
+        There::read_parameters(&self.mca).map_err(|refusal| refusal.sentence)?;
+        server::text_of(oob::NAME_SERVER.text())
     }
 
     fn tell(&mut self, client: u64, answer: Option<&Answer>) {

@@ -23,6 +23,8 @@ pub enum Message {
     Signal(u32, u32),
     /// mpirun: send this rank SIGPIPE, because nobody reads what it writes. Keeper: that is done.
     Unread(u32),
+    /// mpirun: send this rank this signal, because it is to end while others go on.
+    End(u32, u32),
     /// mpirun: kill whatever still runs below the keeper, then end.
     Finish,
 }
@@ -127,6 +129,7 @@ pub fn encode(message: Message) -> [u8; BYTES] {
         Message::Signal(signal, all) => (4, signal, all),
         Message::Finish => (5, 0, 0),
         Message::Unread(rank) => (6, rank, 0),
+        Message::End(rank, signal) => (7, rank, signal),
     };
     let mut bytes = [0; BYTES];
     for (field, value) in bytes.chunks_exact_mut(4).zip([kind, first, second]) {
@@ -147,6 +150,7 @@ pub fn decode(bytes: &[u8]) -> Option<Message> {
         4 => Some(Message::Signal(first, second)),
         5 => Some(Message::Finish),
         6 => Some(Message::Unread(first)),
+        7 => Some(Message::End(first, second)),
         _ => None,
     }
 }
@@ -192,6 +196,7 @@ mod tests {
             Message::Signal(15, 1),
             Message::Finish,
             Message::Unread(7),
+            Message::End(3, 15),
         ] {
             assert_eq!(decode(&encode(message)), Some(message));
         }

@@ -4,6 +4,7 @@ mod rig;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 /// A folder that vanishes with the test.
@@ -85,6 +86,48 @@ fn links_are_not_followed() {
     refused(&folder.place("out"), "");
     assert_eq!(std::fs::read_to_string(&precious).unwrap(), "precious");
     assert!(!folder.place("stdout").exists());
+}
+
+/// Another user puts a link in the file's place and takes it away, as fast as the system lets him, while jobs of root begin.
+#[test]
+fn links_that_come_and_go_are_not_followed() {
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let folder = Folder::new("race");
+    let precious = folder.place("precious");
+    std::fs::write(&precious, "precious").unwrap();
+    let inner = folder.place("out/1/rank.0");
+    std::fs::create_dir(&inner).unwrap();
+    std::fs::set_permissions(&inner, std::os::unix::fs::PermissionsExt::from_mode(0o777)).unwrap();
+    let (is_over, swaps) = (AtomicBool::new(false), AtomicU32::new(0));
+    let mut refused = 0;
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            // Of this thread alone.
+            rustix::thread::set_thread_uid(rustix::process::Uid::from_raw(65534)).unwrap();
+            let place = inner.join("stdout");
+            while !is_over.load(Ordering::Relaxed) {
+                let _ = std::fs::remove_file(&place);
+                if std::os::unix::fs::symlink(&precious, &place).is_ok() {
+                    swaps.fetch_add(1, Ordering::Relaxed);
+                }
+            }
+        });
+        for _ in 0..40 {
+            let out = folder.place("out");
+            let ended = rig::run(&["-n", "1", "--timeout", "20", "--output-filename", out.to_str().unwrap(), "true"]);
+            match ended.status {
+                Some(125) if ended.err.contains("it is a symbolic link") => refused += 1,
+                // The file went and came, or was the job's own.
+                Some(0 | 125) => {}
+                status => panic!("{status:?}: {}", ended.err),
+            }
+        }
+        is_over.store(true, Ordering::Relaxed);
+    });
+    assert_eq!(std::fs::read_to_string(&precious).unwrap(), "precious");
+    assert!(swaps.into_inner() > 1000 && refused > 0, "there was no race");
 }
 
 #[test]

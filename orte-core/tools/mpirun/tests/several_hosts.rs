@@ -318,8 +318,7 @@ fn strangers_at_the_door_do_no_harm() {
     let text = invitation(&agent, "a.invalid");
     let address: SocketAddr = field(&text, "addresses").split(' ').next().unwrap().parse().unwrap();
     // Garbage, a call with a wrong proof, half a call, and nothing at all.
-    let mut call = b"ompi-oob\x04\0\0\0\x01\0\0\0".to_vec();
-    call.resize(80, 7);
+    let call = orte_core::oob::Calling::new([7; 32], 1, [1; 32]).call().to_vec();
     for bytes in [&b"GET / HTTP/1.1\r\n\r\n"[..], &call, &call[..20], b""] {
         let mut stream = TcpStream::connect(address).unwrap();
         stream.write_all(bytes).unwrap();
@@ -333,6 +332,70 @@ fn strangers_at_the_door_do_no_harm() {
     let ended = run.end();
     assert_eq!((ended.status, ended.out.as_str()), (Some(0), "fine\nfine\nfine\nfine\n"));
     contains(&ended, &["what came is no call of a daemon; the job goes on", "it does not know the secret of this job"]);
+}
+
+/// In the allocation of a resource manager, by its variables and files alone: its hosts, its slots, and the program by which it starts
+/// others. Scripts stand in for these programs, and for ssh.
+#[test]
+fn allocations_bring_their_agents() {
+    let agent = Agent::with("managed", "echo the agent of the tests must not run >&2; exit 1");
+    let place = |name: &str, script: &str| {
+        let path = agent.directory.file(name, &format!("#!/bin/sh\n{script}\n"));
+        assert!(Command::new("chmod").args(["+x", &path]).status().unwrap().success());
+    };
+    place("qrsh", "[ $# = 3 ] && [ \"$1\" = -inherit ] || exit 9; echo qrsh $2 >&2; exec sh -c \"$3\"");
+    place("blaunch", "[ $# = 2 ] || exit 9; echo blaunch $1 >&2; exec sh -c \"$2\"");
+    place("ssh", "echo ssh $1 >&2; exec sh -c \"$2\"");
+    let slots =
+        agent.directory.file("slots", "a.invalid 1 all.q@a.invalid UNDEFINED\nb.invalid 2 all.q@b.invalid <NULL>\n");
+    let nodes = agent.directory.file("nodes", "a.invalid\nb.invalid\nb.invalid\n");
+    let engine = [("JOB_ID", "7"), ("PE_HOSTFILE", &slots)];
+    let lsf = [("LSB_JOBID", "7"), ("LSB_MCPU_HOSTS", "a.invalid 1 b.invalid 2")];
+    let pbs = [("PBS_JOBID", "7"), ("PBS_NODEFILE", &nodes)];
+    let path = format!("{}:{}", agent.directory.path(""), std::env::var("PATH").unwrap());
+    for (variables, words, said) in [
+        (engine, &[][..], &["qrsh a.invalid", "qrsh b.invalid"][..]),
+        (lsf, &[], &["blaunch a.invalid", "blaunch b.invalid"]),
+        (pbs, &[], &["ssh a.invalid", "ssh b.invalid"]),
+        // A host of somebody else's, and a choice.
+        (engine, &["--host", "b.invalid:2,c.invalid:1"], &["ssh b.invalid", "ssh c.invalid"]),
+        (lsf, &["--mca", "plm", "ssh"], &["ssh a.invalid", "ssh b.invalid"]),
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mpirun"));
+        command.args(words).args(["sh", "-c", "echo $OMPI_COMM_WORLD_RANK of $OMPI_COMM_WORLD_SIZE"]);
+        let ended = Run::start_as(command.env("PATH", &path).envs(variables)).end();
+        assert_eq!((ended.status, sorted(&ended.err)), (Some(0), said.to_vec()), "{variables:?}");
+        assert_eq!(sorted(&ended.out), ["0 of 3", "1 of 3", "2 of 3"]);
+    }
+}
+
+/// Somebody at a terminal is told whom a long launch waits for.
+#[test]
+fn a_long_launch_is_said_at_a_terminal() {
+    let agent = Agent::with("long", HOLDS);
+    let flags = rustix::pty::OpenptFlags::RDWR | rustix::pty::OpenptFlags::NOCTTY;
+    let terminal = rustix::pty::openpt(flags).unwrap();
+    rustix::pty::unlockpt(&terminal).unwrap();
+    let name = rustix::pty::ptsname(&terminal, Vec::new()).unwrap();
+    let flags = rustix::fs::OFlags::RDWR | rustix::fs::OFlags::NOCTTY;
+    let stderr = rustix::fs::open(&*name, flags, rustix::fs::Mode::empty()).unwrap();
+    let mut command = agent.command(&[&HOSTS[..], &["true"]].concat());
+    let mut child = command.stdin(Stdio::null()).stderr(stderr).spawn().unwrap();
+    drop(command);
+    let (mut said, mut chunk) = (Vec::new(), [0; 4096]);
+    let words = "waiting for the daemons of 2 of 2 hosts: a.invalid, b.invalid";
+    let end = Instant::now() + Duration::from_secs(20);
+    while !String::from_utf8_lossy(&said).contains(words) {
+        let mut poll = [rustix::event::PollFd::new(&terminal, rustix::event::PollFlags::IN)];
+        let timeout = rustix::event::Timespec { tv_sec: 1, tv_nsec: 0 };
+        if rustix::event::poll(&mut poll, Some(&timeout)).unwrap() > 0 {
+            let read = rustix::io::read(&terminal, &mut chunk).unwrap();
+            said.extend_from_slice(&chunk[..read]);
+        }
+        assert!(Instant::now() < end, "it says: {}", String::from_utf8_lossy(&said));
+    }
+    agent.directory.file("go", "");
+    assert!(child.wait().unwrap().success());
 }
 
 #[test]

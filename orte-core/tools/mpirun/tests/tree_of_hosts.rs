@@ -1,4 +1,4 @@
-//! Jobs over more hosts than mpirun speaks with (`plm_ssh_tree_radix`): what is said passes through the daemons between. An agent of
+//! Jobs over more hosts than mpirun speaks with (`plm_tree_radix`): what is said passes through the daemons between. An agent of
 //! the tests stands in for ssh. `cluster/tree…` of `cargo xtask test` is the same with ssh and test hosts.
 
 mod rig;
@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// Hosts in a row: mpirun speaks with a, which speaks with b, which speaks with c.
-const ROW: [&str; 5] = ["--host", "a.invalid:2,b.invalid:1,c.invalid:1", "--mca", "plm_ssh_tree_radix", "1"];
+const ROW: [&str; 5] = ["--host", "a.invalid:2,b.invalid:1,c.invalid:1", "--mca", "plm_tree_radix", "1"];
 
 /// The agent; it notes the process of each host's daemon in a file of the host's name.
 struct Agent {

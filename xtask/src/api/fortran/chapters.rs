@@ -1,7 +1,7 @@
 //! The C side of all procedures: a file for each chapter, the list of them, and the symbols that the library exports.
 
 use super::procedure::{HANDLES, Procedure, Supplement};
-use super::shims::{Shim, binding};
+use super::shims::{Shim, called};
 use super::{constants, sections};
 use crate::api::data::Data;
 use crate::failure::Result;
@@ -17,13 +17,13 @@ pub fn files(data: &Data, procedures: &[Procedure], supplement: &Supplement) -> 
         if let Some(function) = procedure.function {
             let shim = Shim { procedure, function, supplement };
             chapter.text += &shim.plain()?;
-            chapter.routines.push((format!("pmpi_{}_", procedure.stem()), binding(procedure)));
+            chapter.routines.push((format!("pmpi_{}_", procedure.stem()), called(procedure)));
             _ = writeln!(chapter.declarations, "    safe fn P{}({}) -> Int;", function.name, shim.declaration());
         }
         chapter.names(procedure);
         if procedure.has_buffer() && procedure.function.is_some() {
             chapter.text += &sections::described(procedure);
-            let binding = format!("{} of mpi_f08", binding(procedure));
+            let binding = format!("{} of mpi_f08", called(procedure));
             let stem = procedure.stem();
             chapter.routines.push((format!("pmpi_{stem}_f08ts_"), binding.clone()));
             if sections::has_gaps(procedure) {
@@ -132,12 +132,15 @@ fn exports(data: &Data, procedures: &[Procedure]) -> String {
         }
     }
     names.extend(constants::predefined(data).map(|constant| format!("{}_", constant.name.to_lowercase())));
+    for stem in data.removed.keys().map(|name| name["MPI_".len()..].to_lowercase()) {
+        names.extend(["", "p"].map(|prefix| format!("{prefix}mpi_{stem}_")));
+    }
     for handle in HANDLES {
         names.extend(["eq", "ne"].map(|operator| format!("ompi_{}_{operator}_", handle.to_lowercase())));
     }
     names.push("mpi_fortran_sentinels_".to_owned());
     // What libmpi_abi asks for its messages.
-    names.push("ompi_fortran_routine".to_owned());
+    names.push("ompi_fortran_call".to_owned());
     names.sort();
     names.iter().map(|name| format!("{name}\n")).collect()
 }

@@ -1,6 +1,7 @@
 //! For mpi_f08: procedures whose buffers the compiler describes, and what becomes of sections with gaps.
 
 use super::procedure::{Argument, Class, Intent, Procedure, Rank};
+use super::reach;
 use super::shims::{binding, ident, plain_types};
 use std::fmt::Write;
 
@@ -42,13 +43,18 @@ pub fn described(procedure: &Procedure) -> String {
         let whole: Vec<String> = buffers.iter().map(|name| format!("{name}.is_whole()")).collect();
         // Apart, so that the usual call saves no registers for it.
         _ = writeln!(gaps, "#[cold]\n#[inline(never)]\nextern \"C\" fn {stem}_with_gaps({parameters}) {{");
+        gaps += &significant(procedure);
         let none: Vec<String> = buffers.iter().map(|name| format!("{name}.is_contiguous()")).collect();
         let (none, values_of) = (none.join(" && "), values.join(", "));
         _ = writeln!(gaps, "    if {none} {{\n        return pmpi_{stem}_({values_of});\n    }}");
-        if let Some(triples) = triples(arguments) {
-            gaps += &as_datatypes(procedure, &triples, &values);
+        let triples = triples(procedure);
+        if let Some(triples) = &triples {
+            gaps += &as_datatypes(procedure, triples, &values);
         }
-        gaps += &copied(procedure, &values);
+        gaps += &match goes_on_without_request(procedure) {
+            true => refused(procedure, &buffers),
+            false => copied(procedure, &values, triples.is_some()),
+        };
         gaps += "}\n\n";
         _ = writeln!(text, "    if !({}) {{", whole.join(" && "));
         _ = writeln!(text, "        return {stem}_with_gaps({}, ierror);\n    }}", names.join(", "));
@@ -67,6 +73,7 @@ fn as_datatypes(procedure: &Procedure, triples: &[(usize, String)], values: &[St
     let arguments = &procedure.arguments;
     let mut text = String::new();
     let mut own = values.to_vec();
+    let on = object(procedure);
     // A short section is sooner copied than a datatype is made.
     let ends = !goes_on(procedure) && !goes_on_without_request(procedure);
     let layout = if ends { "layout_or_copy" } else { "layout" };
@@ -74,7 +81,7 @@ fn as_datatypes(procedure: &Procedure, triples: &[(usize, String)], values: &[St
         let (count, datatype) = (ident(&arguments[at + 1].name), ident(&arguments[at + 2].name));
         _ = writeln!(
             text,
-            "    let {name}_as = match {name}.{layout}({count}, {datatype}) {{ Ok(layout) => layout, Err(code) => return ierror.set(code) }};"
+            "    let {name}_as = match {name}.{layout}({count}, {datatype}) {{ Ok(layout) => layout, Err(refusal) => return ierror.set(refusal.raise({on}, {name:?})) }};"
         );
         own[at + 1] = format!("{name}_as.count()");
         own[at + 2] = format!("{name}_as.datatype()");
@@ -96,17 +103,29 @@ fn as_datatypes(procedure: &Procedure, triples: &[(usize, String)], values: &[St
     text
 }
 
-/// The call with copies that have no gaps. An operation that goes on keeps them until it is complete.
-fn copied(procedure: &Procedure, values: &[String]) -> String {
+/// No copy would live long enough. The sections without a datatype of their own are refused.
+fn refused(procedure: &Procedure, buffers: &[String]) -> String {
+    let on = object(procedure);
+    let argument = match buffers {
+        [first, second] => format!("if {first}_as.is_none() {{ {first:?} }} else {{ {second:?} }}"),
+        _ => format!("{:?}", buffers.first().map_or("", String::as_str)),
+    };
+    format!("    ierror.set(Refusal::Gaps.raise({on}, {argument}));\n")
+}
+
+/// The call with copies that have no gaps. An operation that goes on keeps them until it is complete. `measured`: it is known that the
+/// sections are long enough.
+fn copied(procedure: &Procedure, values: &[String], measured: bool) -> String {
     let buffers = || procedure.arguments.iter().filter(|argument| argument.class == Class::Buffer);
-    if goes_on_without_request(procedure) {
-        return "    ierror.set(refuse_section());\n".to_owned();
-    }
-    let mut text = String::new();
+    let (mut text, on) = (String::new(), object(procedure));
     let mut own = values.to_vec();
     for (at, argument) in procedure.arguments.iter().enumerate().filter(|(_, one)| one.class == Class::Buffer) {
         let name = ident(&argument.name);
-        _ = writeln!(text, "    let Some({name}_copy) = Copied::of({name}) else {{ return ierror.set(NO_MEM) }};");
+        let reach = if measured { "reach::measured".to_owned() } else { format!("|| {}", reach::of(procedure, at)) };
+        _ = writeln!(
+            text,
+            "    let {name}_copy = match Copied::of({name}, {reach}) {{ Ok(copy) => copy, Err(refusal) => return ierror.set(refusal.raise({on}, {name:?})) }};"
+        );
         own[at] = format!("{name}_copy.start()");
     }
     let stem = procedure.stem();
@@ -153,9 +172,35 @@ fn goes_on_without_request(procedure: &Procedure) -> bool {
     (procedure.category == "rma" && !goes_on(procedure)) || procedure.name.trim_end_matches("_c").ends_with("_begin")
 }
 
-/// The buffers that a count and a datatype follow at once, if that is so for all of them.
-fn triples(arguments: &[Argument]) -> Option<Vec<(usize, String)>> {
-    let mut all = Vec::new();
+/// The object whose error handler is in force.
+fn object(procedure: &Procedure) -> String {
+    let of = |kind: &str| {
+        let class = Class::Handle(kind.to_owned());
+        let argument = procedure.arguments.iter().find(|argument| argument.class == class)?;
+        Some(format!("On::{kind}({})", ident(&argument.name)))
+    };
+    of("File").or_else(|| of("Win")).or_else(|| of("Comm")).unwrap_or_else(|| "On::Nothing".to_owned())
+}
+
+/// Buffers that are significant at some processes alone, or with some operations, are none elsewhere.
+fn significant(procedure: &Procedure) -> String {
+    let when: &[(&str, &str)] = match reach::base(procedure) {
+        "gather" | "gatherv" | "reduce" => &[("sendbuf", "at_leaf(root, comm)"), ("recvbuf", "at_root(root, comm)")],
+        "scatter" | "scatterv" => &[("sendbuf", "at_root(root, comm)"), ("recvbuf", "at_leaf(root, comm)")],
+        "bcast" => &[("buffer", "unless_bystander(root, comm)")],
+        "get_accumulate" => &[("origin_addr", "unless_no_op(op)")],
+        _ => &[],
+    };
+    when.iter().map(|(name, method)| format!("    let {name} = {name}.{method};\n")).collect()
+}
+
+/// The buffers that a count and a datatype follow at once, if that is so for all of them. The data of several processes one behind the
+/// other are no repetition of one datatype with the gaps of a section.
+fn triples(procedure: &Procedure) -> Option<Vec<(usize, String)>> {
+    let (arguments, mut all) = (&procedure.arguments, Vec::new());
+    if procedure.category == "partitioned" || reach::has_blocks(procedure) {
+        return None;
+    }
     for (at, argument) in arguments.iter().enumerate().filter(|(_, argument)| argument.class == Class::Buffer) {
         let count = arguments.get(at + 1)?;
         let datatype = arguments.get(at + 2)?;

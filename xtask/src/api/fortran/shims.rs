@@ -216,6 +216,15 @@ pub fn binding(procedure: &Procedure) -> String {
     format!("{}({})", procedure.name, names.join(", "))
 }
 
+/// As a program calls it: the large twin has the plain procedure's name.
+pub fn called(procedure: &Procedure) -> String {
+    let own = binding(procedure);
+    match &procedure.generic {
+        Some(generic) => own.replacen(&procedure.name, generic, 1),
+        None => own,
+    }
+}
+
 fn parameters(arguments: &[Argument], passed: &[Passed]) -> String {
     let all = arguments.iter().zip(passed);
     let mut list: Vec<String> =

@@ -34,7 +34,7 @@ pub static FAMILIES: [Family; 16] = [
     Family {
         file: "partitioned",
         title: "Partitioned communication",
-        tried: "",
+        tried: include_str!("tried/partitioned.md"),
         holds: |row| row.starts_with("partitioned-"),
     },
     Family { file: "fortran", title: "Fortran", tried: "", holds: |row| row.starts_with("fortran-") },

@@ -140,6 +140,33 @@ pub const ROWS: &[Row] = &[
         ..PLAIN
     },
     Row {
+        name: "latency-osu-given",
+        title: "one way as in latency-osu, buffers of MPI_Alloc_mem",
+        program: "osu",
+        arguments: &["--given"],
+        sizes: &[K16, K32, K64, K256, M1, M4],
+        aims: &[(K64, 0.6), (K256, 0.5), (M1, 0.6), (M4, 0.5)],
+        ..PLAIN
+    },
+    Row {
+        name: "latency-osu-given-rewritten",
+        title: "the same, each message written before it is sent and read after it came",
+        program: "osu",
+        arguments: &["--given", "--rewrite"],
+        sizes: &[K64, K256, M1, M4],
+        aims: &[(K64, 1.0), (K256, 1.0), (M1, 1.0), (M4, 1.0)],
+        ..PLAIN
+    },
+    Row {
+        name: "bidirectional-osu-given",
+        title: "windows both ways at once as in bidirectional-osu, buffers of MPI_Alloc_mem",
+        program: "osu",
+        arguments: &["--both", "--given"],
+        sizes: &[K64, K256, M1],
+        aims: &[(K64, 1.3), (K256, 1.3), (M1, 1.3)],
+        ..PLAIN
+    },
+    Row {
         name: "partitioned-16",
         title: "one way of 16 partitions of this size, all marked ready at once",
         program: "partitioned",
@@ -158,7 +185,7 @@ pub const ROWS: &[Row] = &[
     },
     Row {
         name: "partitioned-apart",
-        title: "one way of 16 partitions of this size, with some 20 µs of computing before each is marked ready",
+        title: "one way of 16 partitions of this size beside some 20 µs of computing before each is marked ready",
         program: "partitioned",
         arguments: &["--apart"],
         sizes: &[K4, K64],
@@ -166,17 +193,9 @@ pub const ROWS: &[Row] = &[
     },
     Row {
         name: "partitioned-late",
-        title: "the same, all computing before the first is marked ready",
+        title: "the same where all computing comes before the first is marked ready",
         program: "partitioned",
         arguments: &["--late"],
-        sizes: &[K4, K64],
-        ..PLAIN
-    },
-    Row {
-        name: "partitioned-still",
-        title: "that computing alone",
-        program: "partitioned",
-        arguments: &["--still"],
         sizes: &[K4, K64],
         ..PLAIN
     },
@@ -229,6 +248,15 @@ pub const ROWS: &[Row] = &[
         program: "halo",
         sizes: &[8, 512, K4],
         ranks: 4,
+        ..PLAIN
+    },
+    Row {
+        name: "latency-checksum",
+        title: "one way, each message with a checksum by pml_ob1_checksum 1; peers and raw: without",
+        program: "latency",
+        sizes: &[8, K4, K64, M1],
+        transport: Transport::SmChecked,
+        raw: Some(("raw_sm", &[])),
         ..PLAIN
     },
     Row {

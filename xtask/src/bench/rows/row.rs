@@ -5,6 +5,8 @@
 pub enum Transport {
     /// Shared memory.
     Sm,
+    /// The same, and this library's messages carry checksums (pml_ob1_checksum 1); those of peers do not.
+    SmChecked,
     /// TCP over the loopback.
     Tcp,
     /// The same, and this library proves every byte (btl_tcp_protect auth); peers cannot.
@@ -16,7 +18,7 @@ pub enum Transport {
 impl Transport {
     /// Whether the loopback carries the bytes.
     pub fn is_tcp(self) -> bool {
-        self != Transport::Sm
+        !matches!(self, Transport::Sm | Transport::SmChecked)
     }
 }
 

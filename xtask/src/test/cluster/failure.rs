@@ -3,7 +3,7 @@
 
 use super::super::{Session, Verdict, deadline};
 use super::hosts::said;
-use super::rig::{Rig, contains, expect, on, rig, verdict};
+use super::rig::{Rig, contains, expect, on, rig, run, verdict};
 use crate::cluster::hosts::{self, Cluster, Life, Manager};
 use crate::failure::{Result, fail};
 use crate::shell;
@@ -78,6 +78,10 @@ pub fn cases(session: &mut Session) {
         Some(why) => Verdict::Skipped(why),
         None => verdict(on(session, "failure", 2, Manager::None, stopped_rank)),
     });
+    session.case("cluster/failure_stopped_mpirun", |session| match hosts::lacks(&session.tree) {
+        Some(why) => Verdict::Skipped(why),
+        None => verdict(on(session, "failure", 2, Manager::None, stopped_mpirun)),
+    });
 }
 
 /// The blow at so many points.
@@ -110,7 +114,7 @@ fn at_point(rig: &Rig, cluster: &Cluster, blow: &Blow, seed: u64) -> Result<Dura
     // Only silence needs these, and they make a case short: a host may be cut off before its daemon has called.
     command.args(["--host", "h1:2,h2:2,h3:1", "--mca", "oob_tcp_silence_timeout_s", SILENCE]);
     if blow.is_between {
-        command.args(["--mca", "plm_ssh_tree_radix", "1"]);
+        command.args(["--mca", "plm_tree_radix", "1"]);
     }
     if blow.is_silent {
         command.args(["--mca", "plm_start_timeout_s", "5"]);
@@ -191,6 +195,37 @@ fn stopped_rank(rig: &Rig, cluster: &Cluster) -> Result<()> {
     })?;
     expect(&ended, 0)?;
     if stopped { Ok(()) } else { Err(fail("the rank was gone before it could go on")) }
+}
+
+/// mpirun is stopped for longer than a host may be silent, and then ranks write much: they wait, the job goes on with mpirun, and nothing
+/// is lost. The hosts are such that mpirun speaks with, and one behind these.
+fn stopped_mpirun(rig: &Rig, cluster: &Cluster) -> Result<()> {
+    let folder = rig.log.with_file_name("stopped_mpirun");
+    let (place, mpirun) = (folder.display(), rig.dist.join("bin/mpirun").display().to_string());
+    for radix in [64, 1] {
+        let _ = std::fs::remove_dir_all(&folder);
+        shell::folder(&folder)?;
+        let rank = format!(
+            "touch {place}/rank.$OMPI_COMM_WORLD_RANK
+             until test -e {place}/go; do sleep 0.01; done
+             yes | head -c 20000000"
+        );
+        shell::write(&folder.join("rank"), &rank)?;
+        let options =
+            format!("--mca oob_tcp_silence_timeout_s {SILENCE} --mca plm_tree_radix {radix} --host h1:1,h2:1");
+        let script = format!(
+            "(sh -c 'echo $$ > {place}/pid; exec {mpirun} {options} sh {place}/rank'; echo status $? >&2) | grep -cx y &
+             until test -e {place}/rank.0 && test -e {place}/rank.1; do sleep 0.01; done
+             kill -STOP $(cat {place}/pid) && touch {place}/go && sleep 6 && kill -CONT $(cat {place}/pid) && echo went on >&2
+             wait"
+        );
+        let ended = run(rig, &mut cluster.command("head", &["sh", "-c", &script])?)?;
+        expect(&ended, 0)?;
+        contains(&ended.err, "went on")?;
+        contains(&ended.err, "status 0")?;
+        contains(&ended.out, "20000000")?;
+    }
+    Ok(())
 }
 
 /// How many times longer than alone everything takes here now.

@@ -36,11 +36,13 @@ const LAUNCHERS: [(Launcher, &str); 5] = [
 /// `cluster/real…`
 pub fn cases(session: &mut Session) {
     for (launcher, suffix) in LAUNCHERS {
-        for hosts in launcher.hosts() {
+        // Who starts ranks on two hosts does it on four: beyond ssh, in the full tier.
+        let is_full = session.options.all || launcher == Launcher::Ssh;
+        for hosts in if is_full { &[2, 4][..] } else { &[2] } {
             let name = |program: &str| format!("cluster/real_{program}{suffix}{}", if *hosts == 4 { "_4" } else { "" });
             case(session, &name("heat"), launcher, |session, dist| heat(session, dist, launcher, *hosts));
             // The same programs and the same answers, however ranks are started: in the full tier.
-            if session.options.all || launcher == Launcher::Ssh {
+            if is_full {
                 case(session, &name("mpi4py"), launcher, |session, dist| python(session, dist, launcher, *hosts));
             }
             if session.options.all {
@@ -68,11 +70,6 @@ fn case(session: &mut Session, name: &str, launcher: Launcher, case: impl Fn(&mu
 }
 
 impl Launcher {
-    /// On how many hosts.
-    fn hosts(self) -> &'static [u32] {
-        if self == Launcher::Ssh { &[2, 4] } else { &[2] }
-    }
-
     fn manager(self) -> Manager {
         if matches!(self, Launcher::Srun(_) | Launcher::Salloc) { Manager::Slurm } else { Manager::None }
     }
@@ -86,10 +83,10 @@ impl Launcher {
         own.or_else(|| hosts::lacks(&session.tree)).or_else(|| hosts::lacks_for(self.manager()))
     }
 
-    /// Begins a command that starts so many ranks in blocks over all hosts, in this folder if it is named.
+    /// Begins a command that starts two ranks on each host, in blocks, in this folder if it is named.
     fn start(self, rig: &Rig, cluster: &Cluster, folder: Option<&Path>) -> Result<Command> {
-        let (count, each) = (cluster.hosts(), RANKS / cluster.hosts());
-        let ranks = RANKS.to_string();
+        let (count, each) = (cluster.hosts(), EACH);
+        let ranks = (count * each).to_string();
         let mpirun = rig.dist.join("bin/mpirun").display().to_string();
         let (nodes, tasks) = (format!("-N{count}"), format!("-n{ranks}"));
         let names = |suffix: &str| (1..=count).map(|host| format!("h{host}{suffix}")).collect::<Vec<_>>().join(",");
@@ -122,7 +119,8 @@ fn on(
     verdict(rig.and_then(|rig| up_and_down(session, "real", hosts, launcher.manager(), |cluster| case(&rig, cluster))))
 }
 
-/// Four ranks in a square grid: each step the ranks of one host send one line of cells to those of the other, and no more.
+/// A grid of ranks in which each host has a row: each step its ranks send a line of cells to the host before and to the one behind, and
+/// no more.
 fn heat(session: &mut Session, dist: &Path, launcher: Launcher, hosts: u32) -> Verdict {
     let (cells, steps) = (512u64, 400u64);
     let source = session.tree.root.join("tests/c/heat.c");
@@ -136,17 +134,17 @@ fn heat(session: &mut Session, dist: &Path, launcher: Launcher, hosts: u32) -> V
         command.args(["--iters", &steps.to_string(), "--quiet"]);
         expect(&run(rig, &mut command)?, 0)?;
         let after = sent(cluster)?;
-        // A line of the cut between two hosts, or half of two; of a host of four two halves. Its ends and what is gathered come on top.
-        let least = steps * cells * 8;
+        let line = steps * cells * 8;
         for (host, (before, after)) in before.iter().zip(&after).enumerate() {
             let crossed = after - before;
+            let neighbors = if host == 0 || host + 1 == hosts as usize { 1 } else { 2 };
             let gathered = if host == 0 { 0 } else { cells * cells * 8 / u64::from(hosts) };
-            let most = (least + gathered) * 5 / 4 + OTHER_BYTES;
-            if crossed < least + gathered || crossed > most {
+            let least = neighbors * line + gathered;
+            let most = least * 5 / 4 + OTHER_BYTES;
+            if crossed < least || crossed > most {
                 return Err(fail(format!(
-                    "{launcher:?}, {hosts} hosts: {crossed} bytes left h{}; at least {} and at most {most} should",
-                    host + 1,
-                    least + gathered
+                    "{launcher:?}, {hosts} hosts: {crossed} bytes left h{}; at least {least} and at most {most} should",
+                    host + 1
                 )));
             }
         }
@@ -172,7 +170,7 @@ fn python(session: &mut Session, dist: &Path, launcher: Launcher, hosts: u32) ->
         mpi4py::surround(&mut command, "ompi-rs", &library.canonicalize().unwrap_or(library));
         let ended = deadline::run(&mut command, LIMIT, &rig.log.with_extension("mpi4py"))?;
         expect(&ended, 0)?;
-        let wrong = mpi4py::differences(&ended.out, &modules, 4, 1);
+        let wrong = mpi4py::differences(&ended.out, &modules, hosts * EACH, 1);
         if !wrong.is_empty() {
             return Err(fail(wrong));
         }
@@ -188,13 +186,13 @@ fn challenge(session: &mut Session, dist: &Path, launcher: Launcher, hosts: u32)
     };
     let folder = session.scratch().join(format!("cluster/hpcc-{hosts}"));
     on(session, dist, (launcher, hosts), |rig, cluster| {
-        hpcc::prepare(&folder, &program, hpcc::Problem { ranks: RANKS, order: 400, block: 32 })?;
+        hpcc::prepare(&folder, &program, hpcc::Problem { ranks: hosts * EACH, order: 400, block: 32 })?;
         let before = sent(cluster)?;
         let mut command = launcher.start(rig, cluster, Some(&folder))?;
         command.arg(&program).envs(hpcc::ENVIRONMENT).env("LD_LIBRARY_PATH", rig.dist.join("lib"));
         programs::own_choice(&mut command);
         expect(&deadline::run(&mut command, LIMIT, &rig.log.with_extension("hpcc"))?, 0)?;
-        let report = hpcc::report(&folder)?.map_err(fail)?;
+        let report = hpcc::report(&folder, hosts * EACH)?.map_err(fail)?;
         contains(&report, "Success=1")?;
         all_sent(cluster, &before, 1 << 20)
     })
@@ -221,5 +219,5 @@ fn all_sent(cluster: &Cluster, before: &[u64], least: u64) -> Result<()> {
 /// Logins, launch, handshakes and what goes with each message.
 const OTHER_BYTES: u64 = 600_000;
 const LIMIT: Duration = Duration::from_secs(900);
-/// In all jobs.
-const RANKS: u32 = 4;
+/// Ranks of a host.
+const EACH: u32 = 2;

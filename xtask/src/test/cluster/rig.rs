@@ -17,6 +17,8 @@ pub struct Rig {
     pub places: PathBuf,
     /// `tests/cluster/two_pairs.c`, compiled.
     pub pairs: PathBuf,
+    /// `tests/cluster/jobs.c`, compiled.
+    pub jobs: PathBuf,
     /// Where a run says what it says.
     pub log: PathBuf,
 }
@@ -50,6 +52,7 @@ pub fn rig_with(session: &Session, dist: &Path) -> Result<Rig> {
     Ok(Rig {
         places: compile("places")?,
         pairs: compile("two_pairs")?,
+        jobs: compile("jobs")?,
         log: folder.join("job.log"),
         dist: dist.to_path_buf(),
     })

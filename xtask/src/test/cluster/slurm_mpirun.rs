@@ -3,15 +3,18 @@
 use super::super::{Session, Verdict};
 use super::rig::{OnHosts, Rig, all_reached, contains, expect, killed_ends, on, placed, run, verdict};
 use super::slurm::nothing_left;
+use super::tree::connections_on_all as connections;
 use crate::cluster::hosts::{self, Cluster, Manager};
 use crate::failure::{At, Result, fail};
 use crate::shell;
 use std::process::Command;
+use std::sync::Mutex;
 
 /// `cluster/slurm_mpirun…`
 pub fn cases(session: &mut Session) {
-    let cases: [(&str, u32, OnHosts); 6] = [
+    let cases: [(&str, u32, OnHosts); 7] = [
         ("salloc", 4, salloc),
+        ("tree", 4, tree),
         ("sbatch", 2, sbatch),
         ("part", 2, part),
         ("killed", 2, killed),
@@ -43,6 +46,29 @@ fn salloc(rig: &Rig, cluster: &Cluster) -> Result<()> {
         (false, false) => "tcp",
     })?;
     nothing_left(cluster)
+}
+
+/// srun starts all daemons, and each speaks with its neighbours in the tree alone.
+fn tree(rig: &Rig, cluster: &Cluster) -> Result<()> {
+    for (radix, expected) in [("2", [2, 3, 1, 1, 1]), ("1", [1, 2, 2, 2, 1])] {
+        let words = ["--mca", "plm_tree_radix", radix];
+        let held = Mutex::new(Vec::new());
+        let mut command = allocated(rig, cluster, &["-N4", "-n8"], &words)?;
+        killed_ends(rig, command.arg(&rig.places).arg("sleep"), |rank| {
+            *held.lock().expect("nobody panics with it") = connections(cluster)?;
+            cluster.command("h1", &["kill", "-KILL", rank])
+        })?;
+        let found = held.into_inner().expect("nobody panics with it");
+        if found != expected {
+            return Err(fail(format!("radix {radix}: {found:?} connections on head, h1 … h4, not {expected:?}")));
+        }
+        nothing_left(cluster)?;
+        let ended = run(rig, allocated(rig, cluster, &["-N4", "-n8"], &words)?.arg(&rig.places))?;
+        expect(&ended, 0)?;
+        placed(&ended.out, 8, |_| 2)?;
+        nothing_left(cluster)?;
+    }
+    Ok(())
 }
 
 /// mpirun on the first host of the allocation, where it starts ranks itself; and mpirun as a step of the allocation.

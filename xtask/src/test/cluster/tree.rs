@@ -1,4 +1,4 @@
-//! Daemons that log in to further hosts (`plm_ssh_tree_radix`): who logs in to whom, who speaks with whom, and what mpirun says of a login
+//! Daemons that log in to further hosts (`plm_tree_radix`): who logs in to whom, who speaks with whom, and what mpirun says of a login
 //! that another host tried.
 
 use super::super::{Session, Verdict};
@@ -51,9 +51,7 @@ fn connections(rig: &Rig, cluster: &Cluster) -> Result<()> {
     for (radix, expected) in [("2", [2, 3, 1, 1, 1]), ("1", [1, 2, 2, 2, 1]), ("0", [4, 1, 1, 1, 1])] {
         let held = Mutex::new(Vec::new());
         killed_ends(rig, mpirun(rig, cluster, radix, "")?.arg(&rig.places).arg("sleep"), |rank| {
-            let counts: Result<Vec<usize>> =
-                ["head", "h1", "h2", "h3", "h4"].iter().map(|host| held_by_mpirun(cluster, host)).collect();
-            *held.lock().expect("nobody panics with it") = counts?;
+            *held.lock().expect("nobody panics with it") = connections_on_all(cluster)?;
             cluster.command("h1", &["kill", "-KILL", rank])
         })?;
         let found = held.into_inner().expect("nobody panics with it");
@@ -86,7 +84,11 @@ fn killed(rig: &Rig, cluster: &Cluster) -> Result<()> {
     nothing_left(cluster)
 }
 
-/// TCP connections of mpirun or of the daemon of a host.
+/// TCP connections of mpirun on the head and of the daemons on four hosts.
+pub fn connections_on_all(cluster: &Cluster) -> Result<Vec<usize>> {
+    ["head", "h1", "h2", "h3", "h4"].iter().map(|host| held_by_mpirun(cluster, host)).collect()
+}
+
 fn held_by_mpirun(cluster: &Cluster, host: &str) -> Result<usize> {
     let text = said(cluster, host, "ss -tnpH state established | grep -c '\"mpirun\"'; true")?;
     text.trim().parse().at("read a count of connections")
@@ -100,7 +102,7 @@ fn mpirun(rig: &Rig, cluster: &Cluster, radix: &str, script: &str) -> Result<Com
     std::fs::write(&agent, text).at("write a script")?;
     shell::output(Command::new("chmod").arg("+x").arg(&agent))?;
     let mut command = cluster.command("head", &[rig.dist.join("bin/mpirun").display().to_string()])?;
-    command.args(["--host", "h1:2,h2:2,h3:2,h4:2", "--mca", "plm_ssh_tree_radix", radix, "--mca", "plm_ssh_agent"]);
+    command.args(["--host", "h1:2,h2:2,h3:2,h4:2", "--mca", "plm_tree_radix", radix, "--mca", "plm_ssh_agent"]);
     command.arg(&agent);
     Ok(command)
 }

@@ -2,7 +2,7 @@
 
 use crate::failure::{Result, fail};
 use crate::test::programs::{compiled, own_choice};
-use crate::test::{Session, Verdict, deadline};
+use crate::test::{Session, Verdict, deadline, jobs};
 use std::process::Command;
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use std::time::Duration;
 pub struct JobCase {
     /// Of the test.
     pub name: &'static str,
-    /// Of mpirun; none: nobody launches the program.
+    /// Of mpirun; none: nobody launches the program. [`AGENT`] is what starts daemons.
     pub options: &'static [&'static str],
     /// What the program does.
     pub arguments: &'static [&'static str],
@@ -28,7 +28,8 @@ pub fn run(session: &mut Session, source: &str, case: &JobCase) -> Result<Verdic
         [] => Command::new(&program),
         options => {
             let mut command = Command::new(dist.join("bin/mpirun"));
-            command.args(options).arg(&program);
+            let agent = jobs::agent(session)?;
+            command.args(options.iter().map(|word| if *word == AGENT { &agent } else { *word })).arg(&program);
             command
         }
     };
@@ -50,5 +51,7 @@ pub fn run(session: &mut Session, source: &str, case: &JobCase) -> Result<Verdic
     })
 }
 
+/// In options: the path of what stands in for ssh.
+pub const AGENT: &str = "AGENT";
 /// How long a job may take.
 pub const LIMIT: Duration = Duration::from_secs(120);

@@ -66,6 +66,74 @@ const SCRIPTS: &[(&str, &str)] = &[
         "$1" serve "$name c" & "$1" ask "$name c"; wait $!
         "#,
     ),
+    // Jobs that know the same server know each other's names and no others, of whatever user they are.
+    (
+        "name-server",
+        r#"
+        set -e
+        file="$2/server" name="robust $$"
+        rm -f "$file"
+        "$0" --name-server "$file" & server=$!
+        until test -e "$file"; do sleep 0.05; done
+        test "$(stat -c %a "$file")" = 600
+        "$0" -n 2 --ompi-server "file:$file" "$1" serve "$name" & job=$!
+        "$0" -n 1 --ompi-server "$(cat "$file")" "$1" ask "$name"; wait $job
+        OMPI_MCA_oob_name_server="file:$file" "$1" serve "$name b" & job=$!
+        "$0" -n 1 --ompi-server "file:$file" "$1" ask "$name b"; wait $job
+        "$0" -n 1 "$1" serve "$name c" & job=$!
+        "$0" -n 1 --ompi-server "file:$file" "$1" ask-once "$name c" && exit 1
+        "$0" -n 1 "$1" ask "$name c"; wait $job
+        if test "$(id -u)" = 0; then
+            cp "$1" "$2/program"; chmod a+rx "$2/program"; chmod a+r "$file"
+            other="setpriv --reuid=65534 --regid=65534 --clear-groups"
+            if $other env HOME=/ "$0" -n 1 "$2/program" null 2> /dev/null; then
+                "$0" -n 2 --ompi-server "file:$file" "$1" serve "$name d" & job=$!
+                $other env HOME=/ "$0" -n 1 --ompi-server "file:$file" "$2/program" ask "$name d"; wait $job
+            fi
+        fi
+        "$0" --name-server "$file" && exit 1
+        "$0" -n 1 --name-server "$file" "$1" null && exit 1
+        kill -STOP $server
+        "$0" -n 1 --ompi-server "file:$file" "$1" ask-once "$name e" > "$2/stopped" 2>&1 && exit 1
+        tr -s ' \n' ' ' < "$2/stopped" | grep 'the name server has said nothing for 5 s'
+        text=$(cat "$file")
+        kill -CONT $server; kill $server; wait $server
+        test ! -e "$file"
+        "$0" -n 1 --ompi-server "file:$file" "$1" ask-once "$name f" > "$2/gone" 2>&1 && exit 1
+        tr -s ' \n' ' ' < "$2/gone" | grep "file:$file: No such file"
+        "$0" -n 1 --ompi-server "$text" "$1" ask-once "$name g" > "$2/gone" 2>&1 && exit 1
+        tr -s ' \n' ' ' < "$2/gone" | grep 'the name server .*nobody listens there any more'
+        "$0" --name-server /dev/null && exit 1
+        "$0" --name-server "$2/none/server" && exit 1
+        echo all is well
+        "#,
+    ),
+    // Several call at once, and are taken one after the other; there is nobody for one more.
+    (
+        "clients-at-one-port",
+        r#"
+        rm -f "$2/port"
+        "$0" -n 1 "$1" door "$2/port" 4 > "$2/server" & server=$!
+        until test -e "$2/port"; do sleep 0.05; done
+        clients=
+        for each in 1 2 3; do "$0" -n 1 "$1" knock "$2/port" > "$2/client.$each" & clients="$clients $!"; done
+        "$1" knock "$2/port" > "$2/client.4" && wait $server || exit 1
+        for each in $clients; do wait $each || exit 1; done
+        grep -l 'all is well' "$2/server" "$2"/client.? | wc -l | grep -qx 5 || exit 1
+        "$0" -n 1 "$1" knock "$2/port" > "$2/late" 2>&1 && exit 1
+        tr -s ' \n' ' ' < "$2/late" | grep 'MPI_ERR_PORT.*nobody listens there any more' && echo all is well
+        "#,
+    ),
+    (
+        "mpirun-is-stopped",
+        r#"
+        rm -f "$2/port"
+        "$0" -n 1 "$1" door "$2/port" 1 > "$2/server" & server=$!
+        until test -e "$2/port"; do sleep 0.05; done
+        "$0" -n 1 --mca mpi_connect_timeout_s 1 "$1" knock "$2/port" stops > "$2/client" 2> "$2/said" && wait $server || exit 1
+        tr -s ' \n' ' ' < "$2/said" | grep 'mpirun did not answer within 1 s' && grep 'all is well' "$2/client"
+        "#,
+    ),
     // Neither program nor companion can be killed so that anything is left.
     (
         "alone-killed",

@@ -71,7 +71,32 @@ fn wrong_call(session: &mut Session, interface: &Interface, name: &str, head: &s
         ),
     ];
     if is_modern {
-        calls.push(("section", "call MPI_Send(b(1:31:2), 4, MPI_INTEGER, 99, 0, MPI_COMM_WORLD, ierror)", send));
+        calls.push((
+            "section",
+            "call MPI_Send(b(1:31:2), 4, MPI_INTEGER, 99, 0, MPI_COMM_WORLD, ierror)",
+            send.clone(),
+        ));
+        // What the procedures find themselves.
+        let short = "argument buf: the array section is shorter than what counts and datatypes reach";
+        let class = "MPI_ERR_COUNT: invalid count argument";
+        calls.push((
+            "short",
+            "call MPI_Send(b(1:31:2), 17, MPI_INTEGER, 0, 0, MPI_COMM_WORLD, ierror)",
+            format!("{send}: {class} {short}"),
+        ));
+        calls.push((
+            "short-copy",
+            "call MPI_Allreduce(MPI_IN_PLACE, b(1:31:2), 17, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, ierror)",
+            format!(
+                "Fortran's MPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm, ierror){of} on MPI_COMM_WORLD failed: {class} {}",
+                short.replace("buf", "recvbuf")
+            ),
+        ));
+        calls.push((
+            "large",
+            "call MPI_Send(b, 4_MPI_COUNT_KIND, MPI_INTEGER, 99, 0, MPI_COMM_WORLD, ierror)",
+            send.clone(),
+        ));
     }
     for (what, call, says) in calls {
         let text = format!(

@@ -130,6 +130,17 @@ fn build(folder: &Path, mpicc: &Path, standard: bool) -> std::result::Result<(),
     }
 }
 
+/// What the suites want to know, nothing of what the user has set: how the library's version begins, and how the paths of
+/// what is mapped of it do.
+pub fn surround(command: &mut Command, version: &str, library: &Path) {
+    command
+        .env_remove("PYTHONPATH")
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .env("MPI4PY_TEST_SPAWN", "0")
+        .env("WANTED_VERSION", version)
+        .env("WANTED_LIBRARY", library);
+}
+
 const SUITE_PY: &str = include_str!("suite.py");
 const VERSION: &str = "4.1.2";
 const REQUIREMENTS: &str =

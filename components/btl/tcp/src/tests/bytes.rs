@@ -129,12 +129,20 @@ fn published_addresses() {
 #[test]
 fn only_the_secret_passes_the_handshake() {
     let (client, server) = (job(0, 3), job(2, 3));
-    let ids = EndpointIds { from: 0, to: 2, from_interface: 1, to_interface: 4, protect: crate::record::Protect::None };
+    let ids = EndpointIds {
+        from: 0,
+        to: 2,
+        from_interface: 1,
+        to_interface: 4,
+        protect: crate::record::Protect::None,
+        progress: handshake::Progress { received: 0, resumes: false },
+        attempt: 1,
+    };
     let hello = handshake::hello(&client, ids, &[1; 16]);
     assert_eq!(handshake::check_hello(&server, &hello), Ok(ids));
-    let answer = handshake::answer(&server, &hello, &[2; 32]);
+    let answer = handshake::answer(&server, &hello, &[2; 32], handshake::Progress::default());
     let proof = handshake::proof(&client, &hello, &answer).unwrap();
-    assert!(handshake::is_proof_valid(&server, &hello, &[2; 32], &proof));
+    assert!(handshake::is_proof_valid(&server, &hello, &answer, &proof));
 
     let outsider = Job { secret: [8; 32], ..client };
     assert_eq!(handshake::check_hello(&server, &handshake::hello(&outsider, ids, &[1; 16])), Err(Refused::Invalid));
@@ -144,12 +152,13 @@ fn only_the_secret_passes_the_handshake() {
         assert_eq!(handshake::check_hello(&server, &changed), Err(Refused::Invalid), "byte {byte}");
     }
     assert_eq!(handshake::proof(&outsider, &hello, &answer), None);
-    let own = handshake::answer(&outsider, &hello, &[2; 32]);
+    let own = handshake::answer(&outsider, &hello, &[2; 32], handshake::Progress::default());
     assert!(
-        !handshake::is_proof_valid(&server, &hello, &[2; 32], own[32..].try_into().unwrap()),
+        !handshake::is_proof_valid(&server, &hello, &answer, own[48..].try_into().unwrap()),
         "an answer is no proof"
     );
-    assert!(!handshake::is_proof_valid(&server, &hello, &[3; 32], &proof), "a proof is good for one handshake only");
+    let other = handshake::answer(&server, &hello, &[3; 32], handshake::Progress::default());
+    assert!(!handshake::is_proof_valid(&server, &hello, &other, &proof), "a proof is good for one handshake only");
     for byte in 0..answer.len() {
         let mut changed = answer;
         changed[byte] ^= 1;
@@ -160,16 +169,24 @@ fn only_the_secret_passes_the_handshake() {
 #[test]
 fn each_direction_of_each_connection_has_its_own_key() {
     let (client, server) = (job(0, 3), job(2, 3));
-    let ids = EndpointIds { from: 0, to: 2, from_interface: 1, to_interface: 4, protect: crate::record::Protect::Auth };
+    let ids = EndpointIds {
+        from: 0,
+        to: 2,
+        from_interface: 1,
+        to_interface: 4,
+        protect: crate::record::Protect::Auth,
+        progress: handshake::Progress { received: 0, resumes: false },
+        attempt: 1,
+    };
     let hello = handshake::hello(&client, ids, &[1; 16]);
-    let answer = handshake::answer(&server, &hello, &[2; 32]);
+    let answer = handshake::answer(&server, &hello, &[2; 32], handshake::Progress::default());
     let keys = handshake::keys(&client, &hello, &handshake::nonce_of(&answer));
     let theirs = handshake::keys(&server, &hello, &[2; 32]);
     assert_eq!((keys.connecting, keys.accepting), (theirs.connecting, theirs.accepting));
     let outsider = Job { secret: [8; 32], ..client };
     let other_hello = handshake::hello(&client, ids, &[3; 16]);
     let others = [(&client, &hello, [3; 32]), (&client, &other_hello, [2; 32]), (&outsider, &hello, [2; 32])];
-    let mut all = vec![keys.connecting, keys.accepting, answer[32..].try_into().unwrap()];
+    let mut all = vec![keys.connecting, keys.accepting, answer[48..].try_into().unwrap()];
     for (job, hello, nonce) in others {
         let keys = handshake::keys(job, hello, &nonce);
         all.extend([keys.connecting, keys.accepting]);
@@ -184,7 +201,15 @@ fn each_direction_of_each_connection_has_its_own_key() {
 fn a_hello_must_be_meant_for_this_process() {
     let client = job(0, 3);
     let hello = |from, to| {
-        let ids = EndpointIds { from, to, from_interface: 0, to_interface: 0, protect: crate::record::Protect::None };
+        let ids = EndpointIds {
+            from,
+            to,
+            from_interface: 0,
+            to_interface: 0,
+            protect: crate::record::Protect::None,
+            progress: handshake::Progress { received: 0, resumes: false },
+            attempt: 1,
+        };
         handshake::hello(&client, ids, &[1; 16])
     };
     let server = job(2, 3);

@@ -3,7 +3,6 @@
 use super::*;
 use crate::component::needed;
 use crate::interfaces::{self, Interface};
-use crate::pairing::pairs;
 use crate::params;
 use alloc::string::ToString;
 use alloc::vec::Vec;
@@ -34,6 +33,18 @@ fn interfaces_by_name_and_network() {
     let (only_six, _) = interfaces::choose(machine(), "2001:db8::/32", "").unwrap();
     assert_eq!(only_six[0].addresses.len(), 1);
     assert!(only_six[0].addresses[0].0.is_ipv6());
+}
+
+#[test]
+fn where_there_are_too_many_those_without_a_device_go_first() {
+    let names = |count| {
+        let all = ["lo", "br0", "br1", "eth0", "br2", "eth1"].map(|name| interface(name, 1, &[("10.0.0.1", 8)]));
+        let (chosen, left_out) = interfaces::most(all.to_vec(), count, |name| name.starts_with("eth"));
+        (chosen.into_iter().map(|one| one.name).collect::<Vec<_>>(), left_out.len())
+    };
+    assert_eq!(names(4), (["lo", "br0", "eth0", "eth1"].map(ToString::to_string).to_vec(), 2));
+    assert_eq!(names(2), (["lo", "eth0"].map(ToString::to_string).to_vec(), 4));
+    assert_eq!(names(6).1, 0);
 }
 
 #[test]
@@ -85,6 +96,17 @@ fn ports() {
     let (_first, port) = socket::listen(address, (0, 0), &limits()).unwrap();
     let taken = socket::listen(address, (port, port), &limits()).unwrap_err();
     assert!(taken.contains("127.0.0.1") && taken.contains(&port.to_string()), "{taken}");
+}
+
+fn pairs(here: &[AddressRecord], there: &[AddressRecord]) -> Vec<(usize, usize)> {
+    let all = crate::pairing::connections(here, there, true);
+    let seen_there = crate::pairing::connections(there, here, false);
+    assert_eq!(
+        all,
+        seen_there.into_iter().map(|(own, other)| (other, own)).collect::<Vec<_>>(),
+        "both ends find the same"
+    );
+    all
 }
 
 fn record(interface: u8, address: &str, prefix: u8, mbps: u32, network: u64) -> AddressRecord {

@@ -125,7 +125,15 @@ fn unauthenticated_connections_are_closed_and_disturb_nobody() {
         let mut outsider = TcpStream::connect(listener).unwrap();
         let length = dice.roll(300);
         let garbage: Vec<u8> = (0..length).map(|_| dice.roll(256) as u8).collect();
-        let ids = EndpointIds { from: 0, to: 1, from_interface: 0, to_interface: 0, protect: Protect::None };
+        let ids = EndpointIds {
+            from: 0,
+            to: 1,
+            from_interface: 0,
+            to_interface: 0,
+            protect: Protect::None,
+            progress: handshake::Progress { received: 0, resumes: false },
+            attempt: 1,
+        };
         match seed % 4 {
             0 => _ = outsider.write_all(&garbage),
             // Knows everything but the secret.
@@ -259,7 +267,7 @@ fn one_peer_is_polled_and_buffered_frames_are_delivered() {
         let mut poller = high.poller.lock();
         if let Some((payload, Frame { immediate, .. })) = poller.peek(back.0) {
             assert_eq!(payload, b"later");
-            poller.consume(back.0);
+            poller.consume(&high.transport, back.0);
             break immediate;
         }
         assert!(Instant::now() < end);

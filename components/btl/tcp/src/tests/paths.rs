@@ -3,6 +3,7 @@
 use super::connections::{ARRIVED, FAILED, acquainted, alone, poll_until, state};
 use super::*;
 use crate::connect;
+use crate::path::Path;
 use crate::state::State;
 use alloc::vec::Vec;
 use opal_core::framework::btl;
@@ -67,7 +68,7 @@ fn nobody_answers_until_the_deadline() {
     assert!(start.elapsed() >= timeout, "given up before the deadline");
     assert_eq!(state(low, there), State::Closed);
     let connection = low.transport.connection(there.0).unwrap();
-    let said = connect::cannot(&low.transport, connection, &connect::too_late(&low.transport));
+    let said = connect::cannot(&low.transport, connection, &connect::too_late(&low.transport, &connection.tx.lock()));
     let wanted =
         ["from 127.0.0.1 (interface lo)", &alloc::format!("to 127.0.0.1:{port}, process 1"), "within 1 s", "timeout"];
     for part in wanted {
@@ -175,4 +176,104 @@ fn no_path_is_left() {
     poll_until(&[low], || *FAILED.lock().unwrap() == [1]);
     assert!(low.transport.send(btl::Endpoint(2), 0, 1, b"hello?").is_err());
     assert!(low.transport.is_drained());
+}
+
+/// Process 0 of two, whose guesses of addresses are these: the listener's ports stand for addresses. Returns its endpoint.
+fn guessing(low: &'static Tcp, remote: AddressRecord, ports: &[u16]) -> btl::Endpoint {
+    let path = |port: &u16| Path { local: record(low), remote: AddressRecord { port: *port, ..remote } };
+    let spare = ports[1..].iter().map(path).collect();
+    low.transport.add_guessing(1, 0, (record(low), remote), path(&ports[0]), spare).unwrap()
+}
+
+/// Wrong guesses of each kind, and one that is right: nobody answers, nobody listens, a stranger listens and closes, another one says
+/// nothing. All of them cost two deadlines: one for the first guess, one for all others.
+#[test]
+fn wrong_guesses_cost_their_deadline_once() {
+    let _guard = alone();
+    let timeout = Duration::from_secs(2);
+    let limits = Limits { connect_timeout_ns: timeout.as_nanos() as u64, connect_retries: Some(0), ..limits() };
+    let address = IpAddr::V4(Ipv4Addr::LOCALHOST);
+    let (low, high) = (tcp_at(job(0, 2), address, limits), tcp(job(1, 2)));
+    high.transport.add(0, 0, record(high), record(low)).unwrap();
+    let (_listener, _clients, dead) = silent_listener();
+    let closing = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    closing.set_nonblocking(true).unwrap();
+    let mute = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let refusing = super::retries::free_port();
+    let port = |listener: &std::net::TcpListener| listener.local_addr().unwrap().port();
+    let mut ports = vec![dead, refusing, port(&closing), port(&mute)];
+    ports.extend([dead; 11]);
+    ports.push(record(high).port);
+    let there = guessing(low, record(high), &ports);
+    let start = Instant::now();
+    low.transport.send(there, 0, 1, b"hello?").unwrap();
+    poll_until(&[low, high], || {
+        drop(closing.accept());
+        ARRIVED.lock().unwrap().len() == 1
+    });
+    let took = start.elapsed();
+    assert!(took >= timeout && took < 4 * timeout, "found after {took:?}");
+    assert_eq!(*FAILED.lock().unwrap(), []);
+    let found = low.transport.connection(there.0).unwrap().found.get().copied().expect("what was found stays");
+    assert_eq!(found.remote.port, record(high).port);
+    assert!(low.transport.connection(there.0).unwrap().tx.lock().candidates.is_none());
+}
+
+#[test]
+fn where_no_guess_is_right_the_peer_is_lost() {
+    let _guard = alone();
+    let limits = Limits { connect_timeout_ns: 1_000_000_000, connect_retries: Some(0), ..limits() };
+    let low = tcp_at(job(0, 2), IpAddr::V4(Ipv4Addr::LOCALHOST), limits);
+    let (_listener, _clients, dead) = silent_listener();
+    let there = guessing(low, record(low), &[dead, super::retries::free_port(), dead]);
+    let start = Instant::now();
+    low.transport.send(there, 0, 1, b"hello?").unwrap();
+    poll_until(&[low], || *FAILED.lock().unwrap() == [1]);
+    assert!(start.elapsed() >= Duration::from_secs(2), "the first guess and the others have a deadline each");
+    assert_eq!(state(low, there), State::Closed);
+}
+
+/// Seven paths that swallow everything, and the last one leads there: all begin soon after the first, and end together.
+#[test]
+fn paths_that_lead_nowhere_cost_one_deadline_together() {
+    let _guard = alone();
+    let timeout = Duration::from_secs(3);
+    let limits = Limits { connect_timeout_ns: timeout.as_nanos() as u64, ..limits() };
+    let local = |number| interface_at(number, job(0, 2), IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
+    let low = over(job(0, 2), limits, (0..8).map(local).collect());
+    let high = with_interfaces(job(1, 2), 8);
+    let (_listener, _clients, dead) = silent_listener();
+    let of = |tcp: &Tcp, path: usize| tcp.transport.interfaces[path].listeners[0].0;
+    for path in 0..8 {
+        let port = if path < 7 { dead } else { of(high, path).port };
+        low.transport.add(1, path, of(low, path), AddressRecord { port, ..of(high, path) }).unwrap();
+        high.transport.add(0, path, of(high, path), of(low, path)).unwrap();
+    }
+    let start = Instant::now();
+    low.transport.send(btl::Endpoint(8), 0, 1, b"hello?").unwrap();
+    poll_until(&[low, high], || ARRIVED.lock().unwrap().len() == 1);
+    assert!(start.elapsed() < 2 * timeout, "found after {:?}", start.elapsed());
+    assert_eq!(state(low, btl::Endpoint(8)), State::FailedOver(15));
+}
+
+/// Where another path leads to the peer nobody waits for the deadline of one that swallows everything.
+#[test]
+fn a_silent_path_is_left_when_another_one_leads_there() {
+    let _guard = alone();
+    let limits = Limits { connect_timeout_ns: 60_000_000_000, ..limits() };
+    let local = |number| interface_at(number, job(0, 2), IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
+    let low = over(job(0, 2), limits, (0..2).map(local).collect());
+    let high = with_interfaces(job(1, 2), 2);
+    let (_listener, _clients, dead) = silent_listener();
+    let of = |tcp: &Tcp, path: usize| tcp.transport.interfaces[path].listeners[0].0;
+    for path in 0..2 {
+        let port = if path == 0 { dead } else { of(high, path).port };
+        low.transport.add(1, path, of(low, path), AddressRecord { port, ..of(high, path) }).unwrap();
+        high.transport.add(0, path, of(high, path), of(low, path)).unwrap();
+    }
+    let start = Instant::now();
+    low.transport.send(btl::Endpoint(2), 0, 1, b"hello?").unwrap();
+    poll_until(&[low, high], || ARRIVED.lock().unwrap().len() == 1);
+    assert!(start.elapsed() < Duration::from_secs(30), "found after {:?}", start.elapsed());
+    assert_eq!(state(low, btl::Endpoint(2)), State::FailedOver(3));
 }

@@ -5,22 +5,30 @@ use super::*;
 use crate::handshake::{self, HELLO_BYTES, PROOF_BYTES, YIELD};
 use crate::state::State;
 use opal_core::framework::btl::Endpoint;
+use rustix::net;
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
 
 /// Process 0 of two, which gives up after this time and so many retries, and its endpoint of a peer at a port.
-fn client(timeout: Duration, connect_retries: u32, port: u16) -> (&'static Tcp, Endpoint) {
+fn client(timeout: Duration, connect_retries: impl Into<Option<u32>>, port: u16) -> (&'static Tcp, Endpoint) {
+    let connect_retries = connect_retries.into();
     let limits = Limits { connect_timeout_ns: timeout.as_nanos() as u64, connect_retries, ..limits() };
     let low = tcp_at(job(0, 2), IpAddr::V4(Ipv4Addr::LOCALHOST), limits);
     let there = low.transport.add(1, 0, record(low), AddressRecord { port, ..record(low) }).unwrap();
     (low, there)
 }
 
-/// A port on which nobody listens.
-fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+/// A port on which nobody listens, and which the system gives to nobody: not to this process as the source of the very
+/// connection to it, either.
+pub fn free_port() -> u16 {
+    let socket = net::socket(net::AddressFamily::INET, net::SocketType::STREAM, None).unwrap();
+    net::sockopt::set_socket_reuseaddr(&socket, true).unwrap();
+    net::bind(&socket, &SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
+    let port = SocketAddr::try_from(net::getsockname(&socket).unwrap()).unwrap().port();
+    core::mem::forget(socket);
+    port
 }
 
 fn listener() -> (TcpListener, u16) {
@@ -35,7 +43,7 @@ fn proved(listener: &TcpListener, low: &'static Tcp) -> TcpStream {
     let answered = std::thread::spawn(move || {
         let mut hello = [0; HELLO_BYTES];
         stream.read_exact(&mut hello).unwrap();
-        stream.write_all(&handshake::answer(&job(1, 2), &hello, &[5; 32])).unwrap();
+        stream.write_all(&handshake::answer(&job(1, 2), &hello, &[5; 32], handshake::Progress::default())).unwrap();
         stream.read_exact(&mut [0; PROOF_BYTES]).unwrap();
         stream
     });
@@ -80,6 +88,67 @@ fn retries_end_after_their_number_and_at_the_deadline() {
         let made = low.transport.connection(there.0).unwrap().tx.lock().retries;
         assert!(made <= retries && (made == retries || timeout_ms == 500), "{made} of {retries} retries");
     }
+}
+
+/// Who says nothing of the number of retries has the deadline, which five of them do not fill.
+#[test]
+fn the_only_path_is_tried_until_the_deadline() {
+    let _guard = alone();
+    let port = free_port();
+    let (low, there) = client(Duration::from_secs(30), None, port);
+    low.transport.send(there, 0, 1, b"hello?").unwrap();
+    let retries = || low.transport.connection(there.0).unwrap().tx.lock().retries;
+    poll_until(&[low], || retries() > 6);
+    assert_eq!(*FAILED.lock().unwrap(), []);
+    let high = tcp_with_port(job(1, 2), IpAddr::V4(Ipv4Addr::LOCALHOST), port);
+    high.transport.add(0, 0, record(high), record(low)).unwrap();
+    poll_until(&[low, high], || ARRIVED.lock().unwrap().len() == 1);
+
+    FAILED.lock().unwrap().clear();
+    let (low, there) = client(Duration::from_secs(1), None, free_port());
+    let start = Instant::now();
+    low.transport.send(there, 0, 1, b"hello?").unwrap();
+    poll_until(&[low], || *FAILED.lock().unwrap() == [1]);
+    // A pause that would end behind it is not begun.
+    assert!(start.elapsed() >= Duration::from_millis(400), "given up after {:?}", start.elapsed());
+}
+
+/// Who accepts and closes, again and again, has no deadline, but fifteen tries.
+#[test]
+fn somebody_who_closes_each_connection_is_given_up() {
+    let _guard = alone();
+    let (listener, port) = listener();
+    let (low, there) = client(Duration::from_secs(3), None, port);
+    low.transport.send(there, 0, 1, b"hello?").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let mut closed = 0;
+    poll_until(&[low], || {
+        closed += usize::from(listener.accept().is_ok());
+        *FAILED.lock().unwrap() == [1]
+    });
+    assert!(closed > 5, "given up after {closed} connections");
+}
+
+/// Of two paths the one that refuses is left after five retries, long before the deadline.
+#[test]
+fn a_path_that_refuses_is_left_for_another_one() {
+    let _guard = alone();
+    let limits = Limits { connect_timeout_ns: 60_000_000_000, connect_retries: None, ..limits() };
+    let local = |number| interface_at(number, job(0, 2), IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
+    let low = over(job(0, 2), limits, (0..2).map(local).collect());
+    let high = with_interfaces(job(1, 2), 2);
+    let of = |tcp: &Tcp, path: usize| tcp.transport.interfaces[path].listeners[0].0;
+    let port = free_port();
+    for path in 0..2 {
+        let remote = of(high, path);
+        let remote = if path == 0 { AddressRecord { port, ..remote } } else { remote };
+        low.transport.add(1, path, of(low, path), remote).unwrap();
+        high.transport.add(0, path, of(high, path), of(low, path)).unwrap();
+    }
+    low.transport.send(Endpoint(2), 0, 1, b"hello?").unwrap();
+    poll_until(&[low, high], || ARRIVED.lock().unwrap().len() == 1);
+    assert_eq!(state(low, Endpoint(2)), State::FailedOver(3));
+    assert_eq!(low.transport.connection(2).unwrap().tx.lock().retries, 5);
 }
 
 #[test]
@@ -149,5 +218,44 @@ fn a_peer_that_computes_is_waited_for() {
     poll_until(&[low], || start.elapsed() > Duration::from_secs(3));
     assert_eq!(state(low, there), State::ProofSent);
     poll_until(&[low, high], || ARRIVED.lock().unwrap().len() == 1);
+    assert_eq!(*FAILED.lock().unwrap(), []);
+}
+
+/// Something that accepts and answers half.
+#[test]
+fn half_an_answer_has_a_deadline() {
+    let _guard = alone();
+    let (listener, port) = listener();
+    let (low, there) = client(Duration::from_secs(1), 0, port);
+    low.transport.send(there, 0, 1, b"hello?").unwrap();
+    let (mut stream, _) = listener.accept().unwrap();
+    stream.write_all(&[7; HELLO_BYTES / 2]).unwrap();
+    let start = Instant::now();
+    poll_until(&[low], || *FAILED.lock().unwrap() == [1]);
+    assert!(start.elapsed() >= Duration::from_millis(800), "given up before the deadline");
+}
+
+/// Something that is not the peer accepts on its first path and says nothing, for ever. The peer answers on its second one.
+#[test]
+fn somebody_who_accepts_and_says_nothing_is_replaced_by_another_path() {
+    let _guard = alone();
+    let (_listener, port) = listener();
+    let limits = Limits { connect_timeout_ns: 1_000_000_000, ..limits() };
+    let (low, high) = (with_interfaces(job(0, 2), 2), with_interfaces(job(1, 2), 2));
+    let low = over(
+        low.transport.job,
+        limits,
+        (0..2).map(|number| interface_at(number, job(0, 2), IpAddr::V4(Ipv4Addr::LOCALHOST), 0)).collect(),
+    );
+    let of = |tcp: &Tcp, path: usize| tcp.transport.interfaces[path].listeners[0].0;
+    for path in 0..2 {
+        let remote = of(high, path);
+        let remote = if path == 0 { AddressRecord { port, ..remote } } else { remote };
+        low.transport.add(1, path, of(low, path), remote).unwrap();
+        high.transport.add(0, path, of(high, path), of(low, path)).unwrap();
+    }
+    low.transport.send(Endpoint(2), 0, 1, b"hello?").unwrap();
+    poll_until(&[low, high], || ARRIVED.lock().unwrap().len() == 1);
+    assert_eq!(state(low, Endpoint(2)), State::FailedOver(3));
     assert_eq!(*FAILED.lock().unwrap(), []);
 }

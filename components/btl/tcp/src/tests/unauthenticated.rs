@@ -9,8 +9,15 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
-const IDS: EndpointIds =
-    EndpointIds { from: 0, to: 1, from_interface: 0, to_interface: 0, protect: crate::record::Protect::None };
+const IDS: EndpointIds = EndpointIds {
+    from: 0,
+    to: 1,
+    from_interface: 0,
+    to_interface: 0,
+    protect: crate::record::Protect::None,
+    progress: handshake::Progress { received: 0, resumes: false },
+    attempt: 1,
+};
 
 fn port_of(tcp: &Tcp) -> SocketAddr {
     SocketAddr::new(record(tcp).address, record(tcp).port)
@@ -106,7 +113,7 @@ fn half_open_connections_have_a_deadline() {
 fn a_peer_that_computes_beyond_the_deadline_connects_again() {
     let _guard = alone();
     let address = IpAddr::V4(Ipv4Addr::LOCALHOST);
-    let slow = Limits { connect_timeout_ns: 600_000_000, connect_retries: 0, ..limits() };
+    let slow = Limits { connect_timeout_ns: 600_000_000, connect_retries: Some(0), ..limits() };
     let low = tcp_at(job(0, 2), address, slow);
     let high = tcp_at(job(1, 2), address, Limits { connect_timeout_ns: 100_000_000, ..slow });
     let (low, high, there, _) = acquainted(low, high);
@@ -155,7 +162,7 @@ fn a_flood_from_one_source_closes_nothing_of_another() {
 fn a_flood_from_its_own_source_closes_nothing_of_the_job() {
     let _guard = alone();
     let address = IpAddr::V4(Ipv4Addr::LOCALHOST);
-    let low = tcp_at(job(0, 2), address, Limits { connect_retries: 0, ..limits() });
+    let low = tcp_at(job(0, 2), address, Limits { connect_retries: Some(0), ..limits() });
     let (low, high, there, _) = acquainted(low, tcp(job(1, 2)));
     low.transport.send(there, 0, 1, b"hello?").unwrap();
     poll_until(&[low], || matches!(state(low, there), State::HelloSent(_)));
@@ -225,7 +232,7 @@ fn forged_ranks_prove_nothing() {
         let mut dice = Dice::new(seed);
         let ids = EndpointIds { from: dice.roll(3) as u32, to: dice.roll(3) as u32, ..IDS };
         let hello = handshake::hello(&job(0, 2), ids, &[seed as u8; 16]);
-        let recorded = handshake::answer(&job(1, 2), &hello, &[7; 32]);
+        let recorded = handshake::answer(&job(1, 2), &hello, &[7; 32], handshake::Progress::default());
         let proof = handshake::proof(&job(0, 2), &hello, &recorded).unwrap();
         let mut stream = TcpStream::connect(port_of(high)).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
@@ -233,7 +240,7 @@ fn forged_ranks_prove_nothing() {
         // The proof of the recorded handshake, the answer sent back, or what nobody ever proved.
         let sent = match dice.roll(3) {
             0 => proof,
-            1 => recorded[32..].try_into().unwrap(),
+            1 => recorded[48..].try_into().unwrap(),
             _ => [dice.roll(256) as u8; 32],
         };
         _ = stream.write_all(&sent);

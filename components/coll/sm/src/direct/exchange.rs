@@ -65,8 +65,10 @@ pub fn connect(segment: &Segment, peers: &[Option<Peer>]) -> Result<Option<Endpo
 }
 
 fn reach(index: u32) -> Option<Endpoint> {
-    let published = process::get(index).addresses().ok()?;
-    smsc::reach(index, addresses::find(published, smsc::FRAMEWORK.name, smsc::selected()?.name))
+    let process = process::get(index);
+    let published = process.addresses().ok()?;
+    // Buffers may lie anywhere.
+    smsc::reach(index, |name| addresses::find(published, smsc::FRAMEWORK.name, name)).filter(Endpoint::reaches_all)
 }
 
 // All ranks' words are there after the epoch's wait.

@@ -45,16 +45,50 @@ pub struct Posted<P> {
     pub receive: P,
 }
 
-/// First and last entry of a list, by number.
+/// First and last entry of a list, by number: zeros if it is empty, so that a list of a source that nothing comes from takes no
+/// memory.
 #[derive(Clone, Copy)]
 pub struct List {
-    /// [`NONE`] if it is empty.
-    pub first: u32,
-    /// [`NONE`] if it is empty.
-    pub last: u32,
+    // One more than the numbers.
+    first_plus: u32,
+    last_plus: u32,
+}
+
+opal_core::zeroed_fields!(List { first_plus: u32, last_plus: u32 });
+
+impl List {
+    /// The first entry; [`NONE`] if the list is empty.
+    #[inline(always)]
+    pub fn first(self) -> u32 {
+        self.first_plus.wrapping_sub(1)
+    }
+
+    /// The last entry; [`NONE`] if the list is empty.
+    #[inline(always)]
+    pub fn last(self) -> u32 {
+        self.last_plus.wrapping_sub(1)
+    }
+
+    /// Whether it has no entries.
+    #[inline(always)]
+    pub fn is_empty(self) -> bool {
+        self.first_plus == 0
+    }
+
+    /// Changes the first entry; returns what it was.
+    #[inline(always)]
+    pub fn set_first(&mut self, number: u32) -> u32 {
+        core::mem::replace(&mut self.first_plus, number.wrapping_add(1)).wrapping_sub(1)
+    }
+
+    /// Changes the last entry; returns what it was.
+    #[inline(always)]
+    pub fn set_last(&mut self, number: u32) -> u32 {
+        core::mem::replace(&mut self.last_plus, number.wrapping_add(1)).wrapping_sub(1)
+    }
 }
 
 /// The number of no entry.
 pub const NONE: u32 = u32::MAX;
 /// A list without entries.
-pub const EMPTY: List = List { first: NONE, last: NONE };
+pub const EMPTY: List = List { first_plus: 0, last_plus: 0 };

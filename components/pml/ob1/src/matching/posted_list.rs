@@ -17,7 +17,7 @@ impl<P> PostedList<'_, P> {
     /// The receive that a message with `tag` matches, if that is the first.
     #[inline(always)]
     pub fn first(&mut self, tag: i32) -> Option<FirstReceive<'_, P>> {
-        let posted = self.posted.get_mut(self.list.first as usize)?;
+        let posted = self.posted.get_mut(self.list.first() as usize)?;
         let (free, arrival_slow_paths, any_source) = (&mut *self.free, &mut *self.arrival_slow_paths, self.any_source);
         posted.tag.takes(tag).then_some(FirstReceive { list: self.list, posted, free, arrival_slow_paths, any_source })
     }
@@ -43,9 +43,9 @@ impl<P> FirstReceive<'_, P> {
     /// being dropped: it must own nothing.
     #[inline(always)]
     pub fn consume(self) {
-        let number = core::mem::replace(&mut self.list.first, self.posted.next);
+        let number = self.list.set_first(self.posted.next);
         if self.posted.next == NONE {
-            self.list.last = NONE;
+            self.list.set_last(NONE);
         }
         self.posted.order = 0;
         self.posted.next = core::mem::replace(self.free, number);
@@ -73,10 +73,10 @@ impl<P> FreeSlot<'_, P> {
     #[inline(always)]
     pub fn post(self, tag: Tag, receive: P) {
         let number = *self.free;
-        let previous = core::mem::replace(&mut self.list.last, number);
+        let previous = self.list.set_last(number);
         match self.posted.get_mut(previous as usize) {
             Some(previous) => previous.next = number,
-            None => self.list.first = number,
+            None => _ = self.list.set_first(number),
         }
         *self.order += 1;
         let entry = &mut self.posted[number as usize];

@@ -18,18 +18,19 @@ impl<P, U> Matcher<P, U> {
     /// Appends a message that no receive matches.
     pub fn enqueue(&mut self, source: u32, tag: i32, message: U) {
         let (list, all) = (&mut self.sources[source as usize].unexpected, &mut self.arrivals);
-        let (previous, previous_arrival) = (list.last, all.last);
+        let (previous, previous_arrival) = (list.last(), all.last());
         let entry = Unexpected { next: NONE, previous, next_arrival: NONE, previous_arrival, source, tag, message };
         let number = self.unexpected.insert(entry);
         UNEXPECTED.add(1);
         WERE_UNEXPECTED.count();
-        (list.last, all.last) = (number, number);
+        list.set_last(number);
+        all.set_last(number);
         match previous {
-            NONE => list.first = number,
+            NONE => _ = list.set_first(number),
             _ => self.unexpected.get_mut(previous).next = number,
         }
         match previous_arrival {
-            NONE => all.first = number,
+            NONE => _ = all.set_first(number),
             _ => self.unexpected.get_mut(previous_arrival).next_arrival = number,
         }
         self.post_slow_paths += 1;
@@ -52,7 +53,7 @@ impl<P, U> Matcher<P, U> {
     /// Takes the first unexpected message that a receive gets: source, tag, message.
     #[inline]
     pub fn take(&mut self, source: Option<u32>, tag: Tag) -> Option<(u32, i32, U)> {
-        if self.arrivals.first == NONE {
+        if self.arrivals.is_empty() {
             return None;
         }
         let number = self.find_unexpected(source.unwrap_or(ANY), tag)?;
@@ -106,8 +107,8 @@ impl<P, U> Matcher<P, U> {
 
     fn first_unexpected(&self, list: u32) -> u32 {
         match list {
-            ANY => self.arrivals.first,
-            source => self.sources[source as usize].unexpected.first,
+            ANY => self.arrivals.first(),
+            source => self.sources[source as usize].unexpected.first(),
         }
     }
 
@@ -120,26 +121,26 @@ impl<P, U> Matcher<P, U> {
         UNEXPECTED.take(1);
         let list = &mut self.sources[entry.source as usize].unexpected;
         match entry.previous {
-            NONE => list.first = entry.next,
+            NONE => _ = list.set_first(entry.next),
             previous => self.unexpected.get_mut(previous).next = entry.next,
         }
         match entry.next {
-            NONE => list.last = entry.previous,
+            NONE => _ = list.set_last(entry.previous),
             next => self.unexpected.get_mut(next).previous = entry.previous,
         }
         match entry.previous_arrival {
-            NONE => self.arrivals.first = entry.next_arrival,
+            NONE => _ = self.arrivals.set_first(entry.next_arrival),
             previous => self.unexpected.get_mut(previous).next_arrival = entry.next_arrival,
         }
         match entry.next_arrival {
-            NONE => self.arrivals.last = entry.previous_arrival,
+            NONE => _ = self.arrivals.set_last(entry.previous_arrival),
             next => self.unexpected.get_mut(next).previous_arrival = entry.previous_arrival,
         }
         self.post_slow_paths -= 1;
         for list in [entry.source, ANY] {
             self.unindex_unexpected(list, number);
         }
-        if self.arrivals.first == NONE {
+        if self.arrivals.is_empty() {
             self.unexpected.give_back();
         }
         (entry.source, entry.tag, entry.message)

@@ -5,7 +5,7 @@ use crate::raw::{Contiguous, counted, peer_table};
 use crate::recv;
 use crate::recv::requestless;
 use ompi_core::comm::Communicator;
-use ompi_core::framework::pml::{Done, FastPath, MatchContext, Taken};
+use ompi_core::framework::pml::{Done, FastPath, MatchContext, PeerTraffic, Taken};
 use ompi_core::request::Request;
 use ompi_core::status::Status;
 use opal_core::framework::memcpy;
@@ -58,7 +58,8 @@ impl<const COUNTS: bool> FastPath for Direct<COUNTS> {
         if payload.len() > INLINE_BYTES {
             let fifo_pair = found.leave()?;
             if COUNTS {
-                count_received(comm, source, payload.len());
+                // SAFETY: its queue was found by this rank.
+                count_received(unsafe { counted(peer_table(comm), source) }, payload.len());
             }
             // SAFETY: writable by the caller's promise, and not shorter than the payload, which is the FIFO pair's next.
             return Some(unsafe { take_eager(at, payload, fifo_pair, status, got.source, got.tag) });
@@ -66,7 +67,8 @@ impl<const COUNTS: bool> FastPath for Direct<COUNTS> {
         // SAFETY: as above.
         unsafe { copy_small(at, payload.as_ptr(), payload.len()) };
         if COUNTS {
-            count_received(comm, source, payload.len());
+            // SAFETY: its queue was found by this rank.
+            count_received(unsafe { counted(peer_table(comm), source) }, payload.len());
         }
         found.take();
         got.write_to(status);
@@ -91,7 +93,8 @@ impl<const COUNTS: bool> FastPath for Direct<COUNTS> {
             unsafe { copy_small(at, payload.as_ptr(), payload.len()) };
         }
         if COUNTS {
-            count_received(comm, source, payload.len());
+            // SAFETY: the rank of one of the queues of this table.
+            count_received(unsafe { counted(peer_table(comm), source) }, payload.len());
         }
         found.take();
         got.write_to(status);
@@ -130,8 +133,8 @@ unsafe fn take_eager(
 
 // While no other thread can take a message.
 #[inline(always)]
-fn count_received(comm: &Communicator, source: i32, bytes: usize) {
-    if let Some(peer) = counted(peer_table(comm), source) {
+fn count_received(counted: Option<&PeerTraffic>, bytes: usize) {
+    if let Some(peer) = counted {
         peer.received(bytes);
     }
 }

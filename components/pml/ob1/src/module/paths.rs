@@ -1,5 +1,6 @@
 //! What people are told of the path to a process.
 
+use crate::checksum;
 use crate::params::LONG_MESSAGES;
 use crate::peers::endpoint::Endpoint;
 use alloc::format;
@@ -23,7 +24,8 @@ fn transports(endpoint: &Endpoint) -> String {
         let detail = path.module.path_detail(path.endpoint);
         if detail.is_empty() { String::from(name) } else { format!("{name} ({detail})") }
     };
-    bml.paths(endpoint.process).iter().map(name).collect::<Vec<_>>().join(" + ")
+    let names = bml.paths(endpoint.process).iter().map(name).collect::<Vec<_>>().join(" + ");
+    if checksum::is_on() { format!("{names}, with checksums") } else { names }
 }
 
 /// As `answer_rts` chooses.
@@ -32,16 +34,22 @@ fn long(endpoint: &Endpoint) -> String {
     if endpoint.is_self || endpoint.fifo_pair.is_none() && endpoint.smsc_endpoint.is_none() {
         return fragments;
     }
-    let single = endpoint.smsc_endpoint.and_then(|smsc| Some((smsc::selected()?.name, smsc.module.caps().min_bytes)));
-    match (LONG_MESSAGES.text(), single) {
-        ("fragments", _) => fragments,
-        ("streamed", _) => format!("{fragments}, stored around the cache"),
-        ("single", Some((name, least))) => {
-            format!("in one copy by smsc/{name} from {}, else {fragments}", bytes(least))
-        }
-        ("measured", Some((name, least))) => {
-            format!("in one copy by smsc/{name} from {}, or {fragments}, as measured", bytes(least))
-        }
+    let mechanism = |mechanism: &smsc::Mechanism| {
+        let (of, least) = (
+            if mechanism.module.caps().any_memory { "" } else { " (of shareable memory)" },
+            mechanism.module.caps().min_bytes,
+        );
+        format!("smsc/{} from {}{of}", mechanism.name, bytes(least))
+    };
+    // What serves all memory comes first.
+    let mechanisms: Vec<String> =
+        endpoint.smsc_endpoint.iter().flat_map(|smsc| smsc.mechanisms().rev().map(mechanism)).collect();
+    let mechanisms = mechanisms.join(" or ");
+    match LONG_MESSAGES.text() {
+        "fragments" => fragments,
+        "streamed" => format!("{fragments}, stored around the cache"),
+        "single" if !mechanisms.is_empty() => format!("in one copy by {mechanisms}, else {fragments}"),
+        "measured" if !mechanisms.is_empty() => format!("in one copy by {mechanisms}, or {fragments}, as measured"),
         _ => format!("{fragments}; no single copy"),
     }
 }

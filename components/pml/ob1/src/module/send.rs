@@ -1,12 +1,14 @@
 //! Sends: the fast path of nearly every one, and the slow path of all others.
 
+use crate::peers::endpoint::Queued;
 use crate::peers::table::{PeerTable, Route};
 use crate::protocol::flow_control;
-use crate::raw::{BorrowedBuffer, UserBuffer, counted, peer_table};
+use crate::protocol::selection::Protocol;
+use crate::raw::{BorrowedBuffer, Contiguous, UserBuffer, counted, peer_table};
 use crate::{send, wire};
 use ompi_core::data::Data;
 use ompi_core::error::Result;
-use ompi_core::framework::pml::{MatchContext, Mode};
+use ompi_core::framework::pml::{MatchContext, Mode, PeerTraffic};
 use ompi_core::request::{self, Request};
 use ompi_core::status::PROC_NULL;
 use opal_core::progress;
@@ -56,19 +58,18 @@ unsafe fn push_to<const COUNTS: bool>(
     tag: i32,
     collective: bool,
 ) -> bool {
-    let Some(route) = peers.get(dest) else { return false };
-    let endpoint = route.endpoint;
-    let Some(fifo_pair) = endpoint.fifo_pair else { return false };
+    let Some(route) = peers.fast(dest) else { return false };
+    let Some(Queued { endpoint, fifo_pair }) = route.queued else { return false };
     // Acquire pairs with the Release where packets leave the queue.
     if bytes > endpoint.fast_path_bytes || endpoint.queued.load(Ordering::Acquire) != 0 {
         return false;
     }
     let immediate = wire::envelope(route.context_bits | u64::from(collective), tag);
+    // SAFETY: it is a peer of the table. Before the push, which then keeps one word instead of two.
+    let counted = if COUNTS { unsafe { counted(peers, dest) } } else { None };
     // SAFETY: the caller's promise.
     let pushed = unsafe { fifo_pair.push(wire::EAGER, immediate, at, bytes) };
-    if COUNTS {
-        count_pushed(peers, dest, bytes, pushed);
-    }
+    count_pushed(counted, bytes, pushed);
     endpoint.is_sent(pushed)
 }
 
@@ -85,27 +86,26 @@ pub unsafe fn push_eager<const COUNTS: bool>(
     context: MatchContext<'_>,
 ) -> bool {
     let peers = peer_table(context.comm);
-    let Some(route) = peers.get(dest) else { return false };
-    let endpoint = route.endpoint;
-    let Some(fifo_pair) = endpoint.fifo_pair else { return false };
+    let Some(route) = peers.fast(dest) else { return false };
+    let Some(Queued { endpoint, fifo_pair }) = route.queued else { return false };
     // Acquire pairs with the Release where packets leave the queue.
     if bytes > endpoint.eager_bytes || progress::has_coalesced() || endpoint.queued.load(Ordering::Acquire) != 0 {
         return false;
     }
     let immediate = wire::envelope(route.context_bits | u64::from(context.collective), tag);
+    // SAFETY: as in `push_to`.
+    let counted = if COUNTS { unsafe { counted(peers, dest) } } else { None };
     // SAFETY: the caller's promise.
     let pushed = unsafe { fifo_pair.push_run(wire::EAGER, immediate, at, bytes) };
-    if COUNTS {
-        count_pushed(peers, dest, bytes, pushed);
-    }
+    count_pushed(counted, bytes, pushed);
     endpoint.is_sent(pushed)
 }
 
 // After the message has left: the receiver does not wait for it. Before a sleeper is woken: nothing is kept over that call.
 #[inline(always)]
-fn count_pushed(peers: &PeerTable, dest: i32, bytes: usize, pushed: Pushed) {
-    if pushed != Pushed::No
-        && let Some(peer) = counted(peers, dest)
+fn count_pushed(counted: Option<&PeerTraffic>, bytes: usize, pushed: Pushed) {
+    if let Some(peer) = counted
+        && pushed != Pushed::No
     {
         peer.sent(bytes);
     }
@@ -129,7 +129,7 @@ pub unsafe fn blocking(data: &Data<'_>, dest: i32, tag: i32, mode: Mode, context
     progress::flush();
     // SAFETY: the caller's promise.
     let fast = unsafe { BorrowedBuffer::new(data) };
-    match pending(&fast, dest, tag, mode, context) {
+    match pending(&fast, dest, tag, mode, context)? {
         None => Ok(()),
         Some(pending)
             if pending.eager && send::when_there_is_room(&fast, pending.route.endpoint, pending.immediate)? =>
@@ -159,16 +159,45 @@ pub unsafe fn nonblocking(
     count_sent(data, dest, tag, context);
     // SAFETY: the caller's promise.
     let fast = unsafe { BorrowedBuffer::new(data) };
-    match pending(&fast, dest, tag, mode, context) {
+    match pending(&fast, dest, tag, mode, context)? {
         None => Ok(request::done()),
         // SAFETY: the caller's promise.
         Some(pending) => send::start(unsafe { UserBuffer::new(data) }, pending.route, pending.immediate, mode),
     }
 }
 
+/// A nonblocking send that its receiver copies alone, however short it is for that. `None`: it is not for a single copy, and nothing
+/// was done.
+///
+/// # Safety
+/// As [`nonblocking`].
+#[inline(never)]
+pub unsafe fn left_to_receiver(
+    data: &Data<'_>,
+    dest: i32,
+    tag: i32,
+    context: MatchContext<'_>,
+) -> Option<Result<Request>> {
+    if dest == PROC_NULL || Protocol::forced().is_some() {
+        return None;
+    }
+    let route = match peer_table(context.comm).to(dest, context.comm) {
+        Ok(route) => route,
+        Err(fault) => return Some(Err(fault)),
+    };
+    // SAFETY: the caller's promise; only its address is looked at.
+    let run = unsafe { Contiguous::new(data)? };
+    run.peers_mechanism(route.endpoint.smsc_endpoint.as_ref()?)?;
+    count_sent(data, dest, tag, context);
+    progress::flush();
+    let envelope = wire::envelope(route.context_bits | u64::from(context.collective), tag);
+    // SAFETY: the caller's promise.
+    Some(send::start_by_rts(unsafe { UserBuffer::new(data) }, route, envelope))
+}
+
 /// A message that has not been sent yet.
-struct PendingSend<'a> {
-    route: &'a Route,
+struct PendingSend {
+    route: Route,
     immediate: u64,
     // It may go as soon as there is room; otherwise by rendezvous, or it waits for ACK.
     eager: bool,
@@ -176,22 +205,22 @@ struct PendingSend<'a> {
 
 /// Sends an eager message if there is room; `None`: nothing is left to do.
 #[inline(always)]
-fn pending<'a>(
+fn pending(
     data: &BorrowedBuffer<'_, '_>,
     dest: i32,
     tag: i32,
     mode: Mode,
-    context: MatchContext<'a>,
-) -> Option<PendingSend<'a>> {
+    context: MatchContext<'_>,
+) -> Result<Option<PendingSend>> {
     if dest == PROC_NULL {
-        return None;
+        return Ok(None);
     }
-    let route = peer_table(context.comm).to(dest);
+    let route = peer_table(context.comm).to(dest, context.comm)?;
     let immediate = wire::envelope(route.context_bits | u64::from(context.collective), tag);
     let eager = mode != Mode::Synchronous && data.bytes() <= route.endpoint.eager_bytes;
     let sent = eager && send::try_eager(data, route.endpoint, immediate).is_ok();
     if route.endpoint.fifo_pair.is_none() {
         flow_control::poll_if_due(route.endpoint, data.bytes());
     }
-    (!sent).then(|| PendingSend { route, immediate, eager: eager && !route.endpoint.is_stopped() })
+    Ok((!sent).then(|| PendingSend { route, immediate, eager: eager && !route.endpoint.is_stopped() }))
 }

@@ -1,5 +1,6 @@
 //! A process that this one talks to: its transports and limits, found when it is first reached.
 
+use crate::checksum;
 use crate::params;
 use crate::peers::history::ProtocolHistory;
 use crate::peers::progress::Unpolled;
@@ -10,12 +11,14 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use ompi_core::error::{Class, Fault, Result};
 use ompi_core::framework::bml::{self, Change, Path};
+use ompi_core::framework::pml;
 use ompi_core::{addresses, process};
 use opal_core::framework::btl::{self, RxMessage};
 use opal_core::framework::smsc;
-use opal_core::message;
 use opal_core::queue::fifo_pair::{FifoPair, Pushed};
+use opal_core::sparse::OnceTable;
 use opal_core::sync::{AtomicBool, AtomicU32, AtomicU64, ConditionalLock, Once, Ordering};
+use opal_core::{message, verbose};
 
 /// A process and the one transport whose order its matched messages have.
 pub struct Endpoint {
@@ -194,69 +197,140 @@ pub fn any_dead() -> bool {
     ANY_DEAD.load(Ordering::Relaxed)
 }
 
-static ENDPOINTS: Once<Box<[Once<Endpoint>]>> = Once::new();
+/// A connected process.
+pub enum Connected {
+    /// Its transport gives its queues away.
+    Queued(Queued),
+    /// Its transport does not.
+    Other(Endpoint),
+}
+
+/// A process whose transport gives its queues away: the fast path is for these.
+pub struct Queued {
+    /// The process.
+    pub endpoint: Endpoint,
+    /// [`Endpoint::fifo_pair`], which is there.
+    pub fifo_pair: &'static FifoPair,
+}
+
+impl Connected {
+    /// Of an endpoint.
+    pub fn of(endpoint: Endpoint) -> Connected {
+        match endpoint.fifo_pair {
+            Some(fifo_pair) => Connected::Queued(Queued { endpoint, fifo_pair }),
+            None => Connected::Other(endpoint),
+        }
+    }
+
+    /// The process.
+    #[inline(always)]
+    pub fn endpoint(&self) -> &Endpoint {
+        match self {
+            Connected::Queued(queued) => &queued.endpoint,
+            Connected::Other(endpoint) => endpoint,
+        }
+    }
+
+    /// The process, if its transport gives its queues away.
+    #[inline(always)]
+    pub fn queued(&self) -> Option<&Queued> {
+        match self {
+            Connected::Queued(queued) => Some(queued),
+            Connected::Other(_) => None,
+        }
+    }
+}
+
+static OWN_JOB: Once<OnceTable<Box<Connected>>> = Once::new();
 // Of processes of other jobs, in the order of their indices.
-static BEYOND_JOB: ConditionalLock<Vec<Option<&'static Endpoint>>> = ConditionalLock::new(Vec::new());
+static BEYOND_JOB: ConditionalLock<Vec<Option<&'static Connected>>> = ConditionalLock::new(Vec::new());
 static CONNECTING: ConditionalLock<()> = ConditionalLock::new(());
 
 /// The endpoint of a process, connected at first use.
+#[inline]
 pub fn to(process: u32) -> Result<&'static Endpoint> {
-    let endpoints = ENDPOINTS.call_once(|| (0..process::count()).map(|_| Once::new()).collect());
-    let Some(place) = endpoints.get(process as usize) else {
-        return to_beyond_job(process, endpoints.len());
-    };
-    if let Some(endpoint) = place.get() {
-        return Ok(endpoint);
-    }
-    // Of several threads one connects: transports know a peer once.
-    let _connecting = CONNECTING.lock();
-    if let Some(endpoint) = place.get() {
-        return Ok(endpoint);
-    }
-    let endpoint = connect(process)?;
-    Ok(place.call_once(|| endpoint))
+    connected(process).map(Connected::endpoint)
 }
 
-/// As [`to`] for a process of another job, of which `own` processes are before it in the table.
+/// As [`to`], with the queues.
+pub fn connected(process: u32) -> Result<&'static Connected> {
+    let own_job = OWN_JOB.call_once(|| OnceTable::new(process::count()));
+    if let Some(connected) = own_job.get(process as usize) {
+        return Ok(connected);
+    }
+    let Some(place) = own_job.place(process as usize) else {
+        return connected_beyond_job(process, own_job.places());
+    };
+    // Of several threads one connects: transports know a peer once.
+    let _connecting = CONNECTING.lock();
+    if let Some(connected) = place.get() {
+        return Ok(connected);
+    }
+    let connected = Box::new(Connected::of(connect(process)?));
+    Ok(place.call_once(|| connected))
+}
+
+/// A process of the job sends that was not connected yet. If it cannot be, whoever says why has said it; what it sends stays where
+/// it is.
+pub fn meet(process: u32) {
+    if connected(process).is_err() {
+        verbose!(pml::FRAMEWORK, 10, "{} wants to send and cannot be reached", process::get(process).described());
+    }
+}
+
+/// As [`connected`] for a process of another job, of which `own` processes are before it in the table.
 #[cold]
 #[inline(never)]
-fn to_beyond_job(process: u32, own: usize) -> Result<&'static Endpoint> {
-    let _connecting = CONNECTING.lock();
-    if let Some(endpoint) = existing_beyond_job(process, own) {
-        return Ok(endpoint);
+fn connected_beyond_job(process: u32, own: usize) -> Result<&'static Connected> {
+    if let Some(connected) = existing_beyond_job(process, own) {
+        return Ok(connected);
     }
-    let endpoint: &'static Endpoint = Box::leak(Box::new(connect(process)?));
+    let _connecting = CONNECTING.lock();
+    if let Some(connected) = existing_beyond_job(process, own) {
+        return Ok(connected);
+    }
+    let connected: &'static Connected = Box::leak(Box::new(Connected::of(connect(process)?)));
     let (mut beyond, place) = (BEYOND_JOB.lock(), process as usize - own);
     if beyond.len() <= place {
         beyond.resize(place + 1, None);
     }
-    beyond[place] = Some(endpoint);
-    Ok(endpoint)
+    beyond[place] = Some(connected);
+    Ok(connected)
 }
 
 #[cold]
 #[inline(never)]
-fn existing_beyond_job(process: u32, own: usize) -> Option<&'static Endpoint> {
+fn existing_beyond_job(process: u32, own: usize) -> Option<&'static Connected> {
     BEYOND_JOB.lock().get((process as usize).checked_sub(own)?).copied().flatten()
 }
 
 /// The endpoint of a process that is connected.
 #[inline(always)]
 pub fn existing(process: u32) -> Option<&'static Endpoint> {
-    let endpoints = ENDPOINTS.get()?;
-    match endpoints.get(process as usize) {
-        Some(place) => place.get(),
-        None => existing_beyond_job(process, endpoints.len()),
-    }
+    let own_job = OWN_JOB.get()?;
+    let connected = match own_job.get(process as usize) {
+        Some(connected) => connected,
+        None => existing_beyond_job(process, own_job.places())?,
+    };
+    Some(connected.endpoint())
+}
+
+/// Takes the endpoint of a process of another job that was left out of the table.
+pub fn take_left(process: u32) -> Option<&'static Connected> {
+    let place = (process as usize).checked_sub(OWN_JOB.get()?.places())?;
+    BEYOND_JOB.lock().get_mut(place)?.take()
 }
 
 fn connect(process: u32) -> Result<Endpoint> {
     let bml = bml::selected().ok_or_else(|| Fault::new(Class::Intern).because("the BML is not running"))?;
-    let paths = bml.add_process(process::get(process)).map_err(Fault::from)?;
+    let with = process::get(process);
+    let paths = bml.add_process(&with).map_err(Fault::from)?;
+    let found = paths[0];
+    let paths = if checksum::is_on() { checksum::transport::over(process, &paths) } else { paths.to_vec() };
     let path = paths[0];
     let caps = path.module.caps();
     if let Some(lack) = requirement::lack(caps) {
-        let Some(name) = bml.transport_name(&path) else {
+        let Some(name) = bml.transport_name(&found) else {
             return Err(
                 Fault::new(Class::Intern).because("the BML found a path through a transport that it does not know")
             );
@@ -283,13 +357,13 @@ fn connect(process: u32) -> Result<Endpoint> {
         inline_bytes,
         eager_bytes,
         oob_bytes: caps.send_bytes.min(MOST_OOB_BYTES),
-        rails: Rails::new(paths),
+        rails: Rails::new(&paths),
         queued: AtomicU32::new(0),
         unpolled: Unpolled::default(),
         xoff_words,
-        is_self: process::get(process).is_self,
+        is_self: with.is_self,
         history: ProtocolHistory::new(),
-        smsc_endpoint: find_smsc_endpoint(process::get(process)),
+        smsc_endpoint: find_smsc_endpoint(&with),
         claim_words: AtomicU64::new(0),
         dead: AtomicBool::new(false),
     })
@@ -301,8 +375,7 @@ fn find_smsc_endpoint(process: &process::Process) -> Option<smsc::Endpoint> {
     }
     // They were looked at for the transports a moment ago.
     let addresses = process.addresses().ok()?;
-    let name = smsc::selected()?.name;
-    smsc::reach(process.index, addresses::find(addresses, smsc::FRAMEWORK.name, name))
+    smsc::reach(process.index, |name| addresses::find(addresses, smsc::FRAMEWORK.name, name))
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 use crate::wire;
 use alloc::boxed::Box;
 use ompi_core::framework::bml::Path;
-use opal_core::framework::btl::Full;
+use opal_core::framework::btl::{Full, Throughput};
 use opal_core::sync::{AtomicU64, Ordering};
 
 /// All rails to a process: at least one.
@@ -38,8 +38,7 @@ impl Rails {
         Rails(Box::new([]))
     }
 
-    /// Gives the next fragment to the rail that will be free first, in proportion to their bandwidths; if that has no room,
-    /// to another one. `send` gets the rail and returns how many bytes it sent.
+    /// Gives the next fragment to the rail that will have carried it first. `send` gets the rail and returns how many bytes it sent.
     #[inline]
     pub fn spread(
         &self,
@@ -48,6 +47,32 @@ impl Rails {
         if let [only] = &self.0[..] {
             return send(only);
         }
+        // Measured rates and others are no proportion.
+        if self.0.iter().all(|rail| rail.throughput().is_some()) {
+            self.by_throughput(send)
+        } else {
+            self.by_bandwidth(send)
+        }
+    }
+
+    /// Where all rails were measured: by what is under way on each. A rail that has no room for the fragment it should get is waited for,
+    /// rather than that a slower one makes the message late; but not for one that carries nothing any more.
+    fn by_throughput(
+        &self,
+        mut send: impl FnMut(&Rail) -> core::result::Result<usize, Full>,
+    ) -> core::result::Result<usize, Full> {
+        let is_first = |rail: &&Rail| rail.carried_ns();
+        let Some(first) = self.0.iter().min_by_key(is_first) else { return Err(Full) };
+        let at_most_ns = first.carried_ns() + SLACK_NS;
+        let others = self.0.iter().filter(|rail| !core::ptr::eq(*rail, first) && rail.carried_ns() <= at_most_ns);
+        core::iter::once(first).chain(others).find_map(|rail| send(rail).ok()).ok_or(Full)
+    }
+
+    /// In proportion to bandwidths; if the rail whose turn it is has no room, another one.
+    fn by_bandwidth(
+        &self,
+        mut send: impl FnMut(&Rail) -> core::result::Result<usize, Full>,
+    ) -> core::result::Result<usize, Full> {
         let clock = |rail: &&Rail| rail.clock.load(Ordering::Relaxed);
         for _ in 0..self.0.len() {
             // The state's lock is held: nobody else changes the clocks.
@@ -74,10 +99,111 @@ impl Rail {
         Rail { path, fragment_bytes, mbps: u64::from(caps.bandwidth_mbps.max(1)), clock: AtomicU64::new(0) }
     }
 
+    fn throughput(&self) -> Option<Throughput> {
+        self.path.module.throughput(self.path.endpoint)
+    }
+
+    /// How long it takes until it has carried what is under way and a fragment more.
+    fn carried_ns(&self) -> u64 {
+        let Some(Throughput { mbps, unacknowledged }) = self.throughput() else { return 0 };
+        (unacknowledged + self.fragment_bytes) as u64 * 8000 / u64::from(mbps.max(1))
+    }
+
     fn is_usable(&self) -> bool {
         self.path.module.caps().immediate_bits >= wire::IMMEDIATE_BITS && self.fragment_bytes > 0
     }
 }
 
 const CLOCK_SCALE: u64 = 1024;
+/// So much later another rail may be: what a link that carries nothing any more has under way may be little.
+const SLACK_NS: u64 = 10_000_000;
 const PAGE: usize = 4096;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_image::{Calls, ENDPOINT, Transport};
+    use opal_core::sync::AtomicU32;
+
+    /// A rail on which so much was measured (0: nothing), so many bytes are under way, and so many fit.
+    #[derive(Default)]
+    struct Measured {
+        mbps: AtomicU32,
+        unacknowledged: AtomicU32,
+    }
+
+    impl Calls for Measured {
+        fn throughput(&self) -> Option<Throughput> {
+            let (mbps, unacknowledged) =
+                (self.mbps.load(Ordering::Relaxed), self.unacknowledged.load(Ordering::Relaxed));
+            (mbps > 0).then_some(Throughput { mbps, unacknowledged: unacknowledged as usize })
+        }
+    }
+
+    const FRAGMENT: u32 = 1 << 19;
+    const ROOM: u32 = 8 * FRAGMENT;
+
+    type Modules = [&'static Transport<Measured>; 2];
+
+    fn rails() -> (Rails, Modules) {
+        let modules: Modules = [(), ()].map(|()| &*Box::leak(Box::default()));
+        let rail = |module| {
+            let path = Path { module, endpoint: ENDPOINT };
+            Rail { path, fragment_bytes: FRAGMENT as usize, mbps: 1000, clock: AtomicU64::new(0) }
+        };
+        (Rails(Box::new([rail(modules[0]), rail(modules[1])])), modules)
+    }
+
+    /// How many of so many fragments took the second rail. Each carries what `carries` says in a millisecond, whatever was measured.
+    fn second(rails: &Rails, modules: &Modules, measured: [u32; 2], carries: [u32; 2], fragments: u32) -> u32 {
+        modules.iter().zip(measured).for_each(|(module, mbps)| module.0.mbps.store(mbps, Ordering::Relaxed));
+        let (mut sent, mut second, mut time) = (0, 0, 0);
+        while sent < fragments {
+            let given = rails.spread(|rail| {
+                let at = usize::from(core::ptr::addr_eq(rail.path.module, modules[1]));
+                let unacknowledged = &modules[at].0.unacknowledged;
+                if unacknowledged.load(Ordering::Relaxed) + FRAGMENT > ROOM {
+                    return Err(Full);
+                }
+                unacknowledged.fetch_add(FRAGMENT, Ordering::Relaxed);
+                second += at as u32;
+                Ok(FRAGMENT as usize)
+            });
+            sent += u32::from(given.is_ok());
+            if given.is_err() {
+                time += 1;
+                assert!(time < 100_000, "nobody gets anything");
+                for (module, mbps) in modules.iter().zip(carries) {
+                    let left = module.0.unacknowledged.load(Ordering::Relaxed).saturating_sub(mbps * 125);
+                    module.0.unacknowledged.store(left, Ordering::Relaxed);
+                }
+            }
+        }
+        second
+    }
+
+    #[test]
+    fn fragments_follow_what_was_measured() {
+        for (measured, wanted) in [([1000, 1000], 200), ([900, 300], 100), ([300, 900], 300), ([800, 100], 44)] {
+            let (rails, modules) = rails();
+            let second = second(&rails, &modules, measured, measured, 400);
+            assert!(second.abs_diff(wanted) <= wanted / 10, "{measured:?}: {second} of 400");
+        }
+    }
+
+    #[test]
+    fn where_one_is_not_measured_bandwidths_count() {
+        let (rails, modules) = rails();
+        assert_eq!(second(&rails, &modules, [900, 0], [10_000, 10_000], 8), 4);
+    }
+
+    #[test]
+    fn nobody_waits_for_a_rail_that_carries_nothing_any_more() {
+        for unacknowledged in [0, ROOM - 1, ROOM] {
+            let (rails, modules) = rails();
+            modules[0].0.unacknowledged.store(unacknowledged, Ordering::Relaxed);
+            let second = second(&rails, &modules, [1000, 1000], [0, 1000], 400);
+            assert!(second >= 400 - ROOM / FRAGMENT, "{second} of 400");
+        }
+    }
+}

@@ -2,7 +2,7 @@
 
 use crate::context::ContextMatcher;
 use crate::matching::Tag;
-use crate::peers::endpoint::{self, Endpoint};
+use crate::peers::endpoint::{self, Endpoint, Queued};
 use alloc::boxed::Box;
 use ompi_core::error::Result;
 use ompi_core::status::ANY_SOURCE;
@@ -90,13 +90,12 @@ pub struct Queue {
 }
 
 impl AnySource {
-    /// Of a communicator of these processes, in which this process may have a rank.
-    pub fn new(peers: impl Iterator<Item = &'static Endpoint> + Clone, own: Option<u32>) -> AnySource {
-        let others = (0..).zip(peers).filter(|(rank, _)| Some(*rank) != own);
+    /// Of a communicator of which these ranks have queues; this process may be one of them. `others` are all but this process.
+    pub fn new(queued: impl Iterator<Item = (u32, &'static Queued)>, own: Option<u32>, others: usize) -> AnySource {
         let queue =
-            |(rank, endpoint): (u32, &'static Endpoint)| Some(Queue { rank, endpoint, fifo_pair: endpoint.fifo_pair? });
-        let mut queues: Box<[Queue]> = others.clone().filter_map(queue).collect();
-        let alone = queues.len() == others.count();
+            |(rank, Queued { endpoint, fifo_pair }): (u32, &'static Queued)| Queue { rank, endpoint, fifo_pair };
+        let mut queues: Box<[Queue]> = queued.filter(|(rank, _)| Some(*rank) != own).map(queue).collect();
+        let alone = queues.len() == others;
         if queues.len() > MOST_QUEUES {
             queues = Box::default();
         }

@@ -7,15 +7,20 @@ use crate::protocol::operation::OperationState;
 use crate::raw::send_bytes;
 use crate::state::{State, aborted};
 use crate::wire::{self, Control, Rts};
-use ompi_core::request;
 use ompi_core::status::Status;
+use ompi_core::{process, request};
 use opal_core::mem::Untrusted;
 
 impl State {
     /// Sends a control message to the peer's operation `handle`.
     pub fn control(&mut self, process: u32, handle: u64, control: Control) {
+        let packet = Packet::Control(handle, control.pack());
         if let Some(endpoint) = endpoint::existing(process) {
-            self.send_packet(endpoint, Packet::Control(handle, control.pack()));
+            self.send_packet(endpoint, packet);
+        } else if (process as usize) < process::count() {
+            // Another thread is about to connect to it, and its transport has been told already.
+            self.backlog(process).packets.push_back(packet);
+            self.list_pending(process);
         }
     }
 
@@ -53,7 +58,7 @@ impl State {
             if endpoint.is_stopped() {
                 self.announce_next(endpoint);
             }
-            let backlog = &mut self.backlogs[endpoint.process as usize];
+            let backlog = self.backlogs.entry(endpoint.process as usize);
             if backlog.packets.front_mut().is_none_or(|packet| packet.send(endpoint).is_err()) {
                 break;
             }
@@ -66,7 +71,7 @@ impl State {
             }
             moved += 1;
         }
-        endpoint.set_backlog(self.backlogs[endpoint.process as usize].packets.len());
+        endpoint.set_backlog(self.backlog(endpoint.process).packets.len());
         moved
     }
 

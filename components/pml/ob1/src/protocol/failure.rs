@@ -1,5 +1,6 @@
 //! A peer is lost: whatever needs it fails.
 
+use crate::checksum;
 use crate::peers::endpoint;
 use crate::state::{STATE, State, aborted};
 use ompi_core::framework::bml::{self, Change};
@@ -11,6 +12,9 @@ pub fn peer_failed(process: u32) {
         && !endpoint.set_dead()
     {
         bml::tell_paths(Change::Lost, process);
+    }
+    if checksum::is_on() {
+        checksum::lose(process);
     }
     let mut state = STATE.lock();
     state.fail_backlog(process);

@@ -92,7 +92,7 @@ impl State {
 
     /// The next message of the backlog, if it is an eager one, becomes the announcement of it.
     pub fn announce_next(&mut self, endpoint: &Endpoint) {
-        let packets = &mut self.backlogs[endpoint.process as usize].packets;
+        let packets = &mut self.backlogs.entry(endpoint.process as usize).packets;
         let send = match packets.pop_front() {
             Some(Packet::Eager(send)) => send,
             other => return other.into_iter().for_each(|packet| packets.push_front(packet)),
@@ -108,7 +108,7 @@ impl State {
             }
             Some(None) => return,
         };
-        let packets = &mut self.backlogs[endpoint.process as usize].packets;
+        let packets = &mut self.backlogs.entry(endpoint.process as usize).packets;
         packets.push_front(Packet::Rts(envelope, rts(bytes, handle).pack()));
         RTS_SENT.count();
     }
@@ -157,11 +157,7 @@ impl State {
     }
 
     fn unexpected_count(&mut self, process: u32) -> &mut UnexpectedCount {
-        let index = process as usize;
-        if self.unexpected_counts.len() <= index {
-            self.unexpected_counts.resize(index + 1, UnexpectedCount::default());
-        }
-        &mut self.unexpected_counts[index]
+        self.unexpected_counts.entry(process as usize)
     }
 }
 
@@ -170,7 +166,7 @@ fn rts_sent(buffer: UserBuffer) -> OperationState {
 }
 
 fn rts(bytes: usize, handle: u64) -> Rts {
-    Rts { bytes: bytes as u64, handle, address: None, data_bytes: 0 }
+    Rts { bytes: bytes as u64, handle, address: None, data_bytes: 0, checksum: 0 }
 }
 
 #[cfg(test)]

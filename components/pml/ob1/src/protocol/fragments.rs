@@ -37,10 +37,10 @@ impl State {
     /// Sends fragments to a process as long as there is room; returns how many sends moved on.
     pub fn push_fragments(&mut self, endpoint: &'static Endpoint) -> usize {
         let mut moved = 0;
-        while let Some(number) = self.backlogs[endpoint.process as usize].active_sends.front().copied() {
+        while let Some(number) = self.backlogs.entry(endpoint.process as usize).active_sends.front().copied() {
             let before = self.sent(number);
             match self.send_fragments(number, endpoint) {
-                Ok(()) => _ = self.backlogs[endpoint.process as usize].active_sends.pop_front(),
+                Ok(()) => _ = self.backlogs.entry(endpoint.process as usize).active_sends.pop_front(),
                 Err(Full) => return moved + usize::from(self.sent(number) != before),
             }
             moved += 1;

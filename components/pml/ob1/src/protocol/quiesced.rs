@@ -16,10 +16,10 @@ impl State {
         let peers = comm.peers();
         let is_of = |process: u32, envelope: u64| {
             let context = peers.rank_of(process).and_then(|rank| comm.peer_contexts().get(rank));
-            context == Some(&Envelope::of(envelope).context)
+            context == Some(Envelope::of(envelope).context)
         };
-        let waits = |process: &u32| self.queued_sends(*process).any(|envelope| is_of(*process, envelope));
-        if peers.members().iter().any(waits) {
+        let waits = |(process, _)| self.queued_sends(process as u32).any(|envelope| is_of(process as u32, envelope));
+        if self.backlogs.iter().any(waits) {
             return false;
         }
         self.operations.all().all(|(_, operation)| match operation.state {

@@ -1,12 +1,13 @@
 //! Rendezvous: RTS, and what the receiver answers. It says how much it wants, so what would be cut off is never sent.
 
+use crate::checksum;
 use crate::context::{PendingRts, Receive};
 use crate::counters::{FRAGMENTED, SINGLE_COPIES, STREAMED};
 use crate::peers::endpoint::{self, Endpoint};
 use crate::protocol::operation::OperationState;
-use crate::protocol::selection::Protocol;
+use crate::protocol::selection::{Memory, Protocol};
+use crate::protocol::smsc;
 use crate::protocol::smsc::rget::{PushState, Rget};
-use crate::protocol::{rts_data, smsc};
 use crate::raw::UserBuffer;
 use crate::state::State;
 use crate::wire::{Control, Cts, Rts};
@@ -14,17 +15,24 @@ use ompi_core::request::Id;
 use ompi_core::status::Status;
 
 impl State {
-    /// Starts a long send.
-    pub fn send_rts(&mut self, endpoint: &'static Endpoint, envelope: u64, request: Id, buffer: UserBuffer) {
-        let (bytes, data_bytes) = (buffer.bytes(), rts_data::bytes(endpoint, buffer.bytes()));
-        let smsc = endpoint.smsc_endpoint.filter(|smsc| bytes >= smsc.module.caps().min_bytes);
-        let run = smsc.and_then(|_| buffer.contiguous());
+    /// Starts a long send, of which `data_bytes` go along with the RTS.
+    pub fn send_rts(
+        &mut self,
+        endpoint: &'static Endpoint,
+        envelope: u64,
+        request: Id,
+        buffer: UserBuffer,
+        data_bytes: usize,
+    ) {
+        let bytes = buffer.bytes();
+        let run = buffer.peers_mechanism(endpoint).and_then(|_| buffer.contiguous());
         let push = if run.is_some() { PushState::AddressSent } else { PushState::NoAddress };
         let state = OperationState::RtsSent { buffer, push, sent: 0 };
         let handle = self.operations.begin_send(endpoint.process, envelope, request, state);
         // Address 0 stands for none.
         let address = run.map(|run| run.address());
-        let rts = Rts { bytes: bytes as u64, handle, address, data_bytes: data_bytes as u64 };
+        let checksum = run.filter(|_| checksum::is_on()).map_or(0, |run| run.checksum(bytes));
+        let rts = Rts { bytes: bytes as u64, handle, address, data_bytes: data_bytes as u32, checksum };
         if self.rts(endpoint, envelope, rts) && data_bytes > 0 {
             self.send_rts_data(endpoint, handle, data_bytes);
         }
@@ -40,22 +48,35 @@ impl State {
         PendingRts { rts, data }: PendingRts,
     ) {
         let sender = rts.handle;
-        let Receive { buffer, request, .. } = receive;
+        let Receive { buffer, request, from_busy, .. } = receive;
         let wanted = buffer.bytes().min(usize::try_from(rts.bytes).unwrap_or(usize::MAX));
         if rts.bytes > wanted as u64 {
             status.fail_truncated(rts.bytes, context);
         }
         status.set_bytes(wanted as u64);
-        let single = rts.address.zip(smsc::reachable(process, &buffer, wanted));
+        // The checksum is that of the whole message.
+        let address = rts.address.filter(|_| !checksum::is_on() || rts.bytes == wanted as u64);
+        let single = address.and_then(|remote| smsc::reachable(process, &buffer, remote, wanted));
         // Through a wire there is nothing to choose.
         let has_fifos = || endpoint::existing(process).is_some_and(|endpoint| endpoint.fifo_pair.is_some());
         let near = wanted > 0 && (single.is_some() || has_fifos());
         let to = buffer.contiguous().map_or(0, |run| run.address());
-        let chosen = near.then(|| self.selection(process).begin(wanted, to, single.is_some()));
-        if let (Some(Protocol::SingleCopy), Some((remote, (endpoint, target)))) = (chosen, single) {
+        // A sender that computes has no time for fragments, and what it takes meanwhile says nothing of others.
+        let alone = from_busy && single.is_some() && Protocol::forced().is_none();
+        let chosen = match near {
+            true if alone => Some(Protocol::SingleCopy),
+            true => {
+                let from = single.as_ref().map(|single| Memory::of(Some(&single.mechanism)));
+                Some(self.selection(process).begin(wanted, to, from))
+            }
+            false => None,
+        };
+        if let (Some(Protocol::SingleCopy), Some(single)) = (chosen, single) {
             data.into_iter().for_each(|number| self.drop_rts_data(process, sender, number));
             SINGLE_COPIES.count();
-            return self.start_rget(endpoint, Rget::new(buffer, target, status, wanted, sender, remote), request);
+            let rget = Rget::new(buffer, single.target, status, wanted, sender, single.remote);
+            let rget = Rget { alone, checksum: rts.checksum, ..rget };
+            return self.start_rget(&single, rget, request);
         }
         if wanted == 0 {
             data.into_iter().for_each(|number| self.drop_rts_data(process, sender, number));
@@ -85,7 +106,7 @@ impl State {
         let OperationState::RtsSent { buffer, sent, .. } = &mut operation.state else { return false };
         let (bytes, sent) = (buffer.bytes(), if resend { 0 } else { *sent });
         let wanted = usize::try_from(cts.wanted).unwrap_or(usize::MAX).min(bytes);
-        record(process, bytes, Protocol::Fragments);
+        record(process, buffer, Protocol::Fragments);
         if wanted <= sent {
             self.end_operation(number, Status::EMPTY);
             return true;
@@ -116,14 +137,14 @@ impl State {
         if let PushState::NoAddress = push {
             return false;
         }
-        record(process, buffer.bytes(), Protocol::SingleCopy);
+        record(process, buffer, Protocol::SingleCopy);
         self.end_operation(number, Status::EMPTY);
         true
     }
 }
 
-fn record(process: u32, bytes: usize, protocol: Protocol) {
+fn record(process: u32, buffer: &UserBuffer, protocol: Protocol) {
     if let Some(endpoint) = endpoint::existing(process) {
-        endpoint.history.record(bytes, protocol);
+        endpoint.history.record((buffer.bytes(), buffer.memory(endpoint)), protocol);
     }
 }

@@ -15,6 +15,7 @@ use self::store::{Destination, LastRts, NotKept};
 use crate::params::RNDV_EAGER_LIMIT;
 use crate::peers::endpoint::Endpoint;
 use crate::protocol::operation::OperationState;
+use crate::raw::UserBuffer;
 use crate::state::State;
 use crate::wire;
 use ompi_core::framework::pml;
@@ -22,8 +23,9 @@ use opal_core::mem::Untrusted;
 use opal_core::verbose_once;
 
 /// How much of a message goes along with its RTS: no more than an eager message has.
-pub fn bytes(endpoint: &Endpoint, bytes: usize) -> usize {
-    let takes_it = endpoint.fifo_pair.is_some() && endpoint.history.is_fragments(bytes);
+pub fn bytes(endpoint: &Endpoint, buffer: &UserBuffer) -> usize {
+    let bytes = buffer.bytes();
+    let takes_it = endpoint.fifo_pair.is_some() && endpoint.history.is_fragments(bytes, buffer.memory(endpoint));
     if takes_it { RNDV_EAGER_LIMIT.size().min(endpoint.eager_bytes).min(bytes) } else { 0 }
 }
 

@@ -2,7 +2,7 @@
 //! copy by the system, fragments through shared memory, and *streamed* fragments, which it stores around its caches
 //! (`opal_core::mem::copy_streaming`).
 //!
-//! It measures. Now and then, by process and size (powers of two), each protocol gets a few sample windows ([`Autotuner`]).
+//! It measures. Now and then, by process, kind of memory ([`Memory`]) and size (powers of two), each protocol gets a few sample windows ([`Autotuner`]).
 //! A *sample window* begins with a message when none is under way. It ends when none is under way any more, or after
 //! [`MOST_PER_WINDOW`] messages: the time of one message among several says nothing. A protocol that is clearly worse than
 //! the one in use loses the rest of its turn ([`Autotuner::ALONE`]), unless ranks share cores: there most windows are disturbed.
@@ -31,7 +31,7 @@ use crate::params::LONG_MESSAGES;
 use core::fmt;
 use ompi_core::framework::pml;
 use opal_core::autotune::Autotuner;
-use opal_core::framework::timer;
+use opal_core::framework::{smsc, timer};
 use opal_core::progress::outside;
 use opal_core::{verbose, wait};
 
@@ -46,12 +46,31 @@ pub enum Protocol {
     Streamed = 2,
 }
 
+/// Of which memory the sender's buffer is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Memory {
+    /// The program's own: a single copy is one of the system's.
+    Private = 0,
+    /// Mapped by both sides: a single copy calls nobody.
+    Shareable = 1,
+}
+
+impl Memory {
+    /// By how it is reached.
+    pub fn of(mechanism: Option<&smsc::Mechanism>) -> Memory {
+        match mechanism {
+            Some(mechanism) if !mechanism.module.caps().any_memory => Memory::Shareable,
+            _ => Memory::Private,
+        }
+    }
+}
+
 /// What is known of one process.
 pub struct Selection {
     process: u32,
     // Its fragments come out of memory that is shared.
     streams: bool,
-    classes: [SizeClass; CLASSES],
+    classes: [SizeClass; 2 * SIZE_CLASSES],
     window: SampleWindow,
     measures: bool,
 }
@@ -132,16 +151,16 @@ impl Selection {
         Selection {
             process,
             streams,
-            classes: [SizeClass::new(forced); CLASSES],
+            classes: [SizeClass::new(forced); 2 * SIZE_CLASSES],
             window: SampleWindow::EMPTY,
             measures: false,
         }
     }
 
     /// The protocol of a message of so many bytes to this address (0: not one run), which from now on is under way; never a
-    /// single copy unless it `can` be one.
-    pub fn begin(&mut self, bytes: usize, to: u64, can: bool) -> Protocol {
-        self.begin_at(bytes, to, can, timer::ticks)
+    /// single copy unless it can be one, of `from`.
+    pub fn begin(&mut self, bytes: usize, to: u64, from: Option<Memory>) -> Protocol {
+        self.begin_at(bytes, to, from, timer::ticks)
     }
 
     /// A message for which [`Selection::begin`] was asked is complete.
@@ -150,17 +169,17 @@ impl Selection {
     }
 
     // One window, one protocol: messages of several sizes at once are judged together.
-    fn begin_at(&mut self, bytes: usize, to: u64, can: bool, now: impl FnOnce() -> u64) -> Protocol {
+    fn begin_at(&mut self, bytes: usize, to: u64, from: Option<Memory>, now: impl FnOnce() -> u64) -> Protocol {
         if self.window.in_progress == 0 {
             self.window.span = (u64::MAX, 0);
-            self.start(size_class(bytes), now);
+            self.start(class(bytes, from.unwrap_or(Memory::Private)), now);
             self.measure(self.window.since.is_some());
         }
         self.window.in_progress += 1;
         let (low, high) = self.window.span;
         self.window.span = (low.min(to), high.max(to.saturating_add(bytes as u64)));
         match self.window.protocol {
-            Protocol::SingleCopy if !can => {
+            Protocol::SingleCopy if from.is_none() => {
                 self.window.is_refused = true;
                 Protocol::Fragments
             }
@@ -271,17 +290,18 @@ fn in_ticks(ns: u64) -> u64 {
     (u128::from(ns) * u128::from(timer::frequency()) / 1_000_000_000) as u64
 }
 
-/// What is known of messages of so many bytes is known together.
-pub fn size_class(bytes: usize) -> usize {
-    (bytes.max(1).ilog2().saturating_sub(FIRST_SHIFT) as usize).min(CLASSES - 1)
+/// What is known of messages of so many bytes of such memory is known together.
+pub fn class(bytes: usize, memory: Memory) -> usize {
+    let size_class = (bytes.max(1).ilog2().saturating_sub(FIRST_SHIFT) as usize).min(SIZE_CLASSES - 1);
+    memory as usize * SIZE_CLASSES + size_class
 }
 
 #[cold]
 #[inline(never)]
 fn report(process: u32, class: usize, verdict: Protocol, costs: [u64; 3]) {
-    let kib = 1 << (class as u32 + FIRST_SHIFT - 10);
-    let speeds = Speeds(costs);
-    verbose!(pml::FRAMEWORK, 20, "messages of {kib} KiB and more from process {process} come {verdict}: {speeds}");
+    let kib = 1 << ((class % SIZE_CLASSES) as u32 + FIRST_SHIFT - 10);
+    let (speeds, of) = (Speeds(costs), if class < SIZE_CLASSES { "" } else { " of shareable memory" });
+    verbose!(pml::FRAMEWORK, 20, "messages of {kib} KiB and more{of} from process {process} come {verdict}: {speeds}");
 }
 
 impl fmt::Display for Protocol {
@@ -310,7 +330,7 @@ impl fmt::Display for Speeds {
 
 /// From 16 KiB to 4 MiB; the first and the last hold shorter and longer messages, too.
 const FIRST_SHIFT: u32 = 14;
-const CLASSES: usize = 9;
+const SIZE_CLASSES: usize = 9;
 /// Messages in a window.
 const MOST_PER_WINDOW: u32 = 64;
 /// Bytes of a window from which on fragments may be streamed: with windows of 16 MiB that are read once more both stores are even

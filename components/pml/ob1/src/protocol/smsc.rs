@@ -23,9 +23,10 @@
 pub mod rget;
 
 use self::rget::{Offer, PushRange, PushState, Rget, Side, claim};
+use crate::counters::DAMAGED;
 use crate::peers::endpoint::{self, Endpoint};
 use crate::protocol::operation::OperationState;
-use crate::protocol::selection::Protocol;
+use crate::protocol::selection::{Memory, Protocol};
 use crate::raw::{Contiguous, UserBuffer};
 use crate::state::{STATE, State, aborted};
 use crate::wire::{Control, Cts, PushOffer};
@@ -52,17 +53,37 @@ pub fn copy_next() -> usize {
     1
 }
 
-/// Whether a receive of `wanted` bytes can be made in a single copy: from which endpoint, and to where.
-pub fn reachable(process: u32, buffer: &UserBuffer, wanted: usize) -> Option<(&'static Endpoint, Contiguous)> {
+/// A receive that can be made in a single copy.
+pub struct Single {
+    endpoint: &'static Endpoint,
+    /// Where the data lies at the sender.
+    pub remote: u64,
+    /// How this side reaches it.
+    pub mechanism: smsc::Mechanism,
+    /// The receive's buffer.
+    pub target: Contiguous,
+    // Both sides copy a half.
+    halved: bool,
+}
+
+/// Whether a receive of `wanted` bytes that the sender has at `remote` can be made in a single copy.
+pub fn reachable(process: u32, buffer: &UserBuffer, remote: u64, wanted: usize) -> Option<Single> {
     let endpoint = endpoint::existing(process)?;
-    endpoint.smsc_endpoint.filter(|smsc| wanted >= smsc.module.caps().min_bytes)?;
-    Some((endpoint, buffer.contiguous()?))
+    let smsc = endpoint.smsc_endpoint.as_ref()?;
+    let mechanism = *smsc.mechanism(remote, wanted).filter(|mechanism| wanted >= mechanism.module.caps().min_bytes)?;
+    let target = buffer.contiguous()?;
+    // The sender's part is not to take longer than this side's: it has the same mechanism, or a better one.
+    let back = target.peers_mechanism(smsc).filter(|_| wanted >= mechanism.module.caps().halved_bytes);
+    let halved = back.is_some_and(|back| back.name == mechanism.name || !back.module.caps().any_memory);
+    Some(Single { endpoint, remote, mechanism, target, halved })
 }
 
 impl State {
     /// Begins to receive in a single copy.
-    pub fn start_rget(&mut self, endpoint: &Endpoint, mut rget: Rget, request: Id) {
+    pub fn start_rget(&mut self, single: &Single, mut rget: Rget, request: Id) {
+        let endpoint = single.endpoint;
         let begin = match self.copies.is_empty() {
+            _ if rget.alone || !single.halved => rget.wanted,
             true => rget.middle(HEAD_START),
             false if rget.wanted >= HALVED_BYTES => rget.middle(0),
             false => 0,
@@ -87,14 +108,15 @@ impl State {
         let OperationState::RtsSent { buffer, push, .. } = &mut operation.state else { return false };
         let range = (usize::try_from(offer.begin), usize::try_from(offer.wanted), u32::try_from(offer.claim_word));
         let (PushState::AddressSent, (Ok(at), Ok(end), Ok(claim_word))) = (*push, range) else { return false };
-        let bytes = buffer.bytes();
+        let (bytes, memory) =
+            (buffer.bytes(), endpoint::existing(process).map_or(Memory::Private, |endpoint| buffer.memory(endpoint)));
         if at >= end || end > bytes || offer.address.checked_add(offer.wanted).is_none() {
             return false;
         }
         let (to, remote) = (offer.handle, offer.address);
         *push = PushState::Offered(PushRange { to, remote, at, end, claim_word, claimed: false });
         if let Some(endpoint) = endpoint::existing(process) {
-            endpoint.history.record(bytes, Protocol::SingleCopy);
+            endpoint.history.record((bytes, memory), Protocol::SingleCopy);
         }
         self.copy_later(handle);
         true
@@ -139,7 +161,7 @@ impl State {
         let (_, operation) = self.operations.find_own(handle)?;
         let endpoint = endpoint::existing(operation.process)?;
         let smsc = endpoint.smsc_endpoint?;
-        let most = smsc.module.caps().max_bytes;
+        let most = smsc.max_bytes();
         match &mut operation.state {
             OperationState::Rget(rget) if !rget.failed => {
                 let all_offered = rget.end == 0 && rget.offer == Offer::Open;
@@ -237,17 +259,27 @@ impl State {
         let operation = self.operations.get_mut(number);
         let OperationState::Rget(rget) = &mut operation.state else { return };
         rget.claim_word.take().into_iter().for_each(|word| endpoint.give_claim_word(word));
-        let (sender, status, wanted) = (rget.sender, rget.status, rget.wanted);
+        if !rget.failed && rget.is_damaged() {
+            DAMAGED.count();
+            rget.failed = true;
+        }
+        let (sender, status, wanted, alone) = (rget.sender, rget.status, rget.wanted, rget.alone);
         if rget.failed {
             let process = endpoint.process;
-            verbose_once!(smsc::FRAMEWORK, 10, "a message of process {process} comes in fragments: it cannot be read");
-            let (buffer, chosen) = (core::mem::take(&mut rget.buffer), Some(Protocol::SingleCopy));
+            verbose_once!(
+                smsc::FRAMEWORK,
+                10,
+                "a message of process {process} comes in fragments: it cannot be read as it is"
+            );
+            let (buffer, chosen) = (core::mem::take(&mut rget.buffer), (!alone).then_some(Protocol::SingleCopy));
             operation.state = OperationState::ReceivingFragments { buffer, status, wanted, received: 0, chosen };
             let cts = Cts { handle, wanted: wanted as u64 };
             return self.control(endpoint.process, sender, Control::CtsResend(cts));
         }
         self.control(endpoint.process, sender, Control::Fin);
-        self.selection(endpoint.process).end(wanted);
+        if !alone {
+            self.selection(endpoint.process).end(wanted);
+        }
         self.end_operation(number, status);
     }
 }

@@ -102,7 +102,7 @@ fn eligible_queue<'a>(
     if progress::has_coalesced() {
         return None;
     }
-    let fifo_pair = crate::raw::peer_table(context.comm).get(source)?.endpoint.fifo_pair?;
+    let fifo_pair = crate::raw::peer_table(context.comm).fast(source)?.queued?.fifo_pair;
     // The same lock order as in a drain.
     let consumer = fifo_pair.try_consumer()?;
     let mut state = STATE.try_lock()?;
@@ -146,11 +146,12 @@ pub fn receive(
         return if any.has_queues() { receive_from(any, data, tag, context) } else { Ok(None) };
     }
     // MPI_PROC_NULL has none.
-    let Some(route) = peers.get(source) else { return Ok(None) };
-    if route.endpoint.fifo_pair.is_none() && data.bytes() > LONGEST_COPIED {
+    let Some(fast) = peers.fast(source) else { return Ok(None) };
+    if fast.queued.is_none() && data.bytes() > LONGEST_COPIED {
         return Ok(None);
     }
-    receive_from(&OneSource { rank: source as u32, endpoint: route.endpoint }, data, tag, context)
+    let endpoint = peers.to(source, context.comm)?.endpoint;
+    receive_from(&OneSource { rank: source as u32, endpoint }, data, tag, context)
 }
 
 #[inline(always)]

@@ -13,21 +13,25 @@ pub struct Rts {
     /// Where the data lies at the sender, if it can be copied once.
     pub address: Option<u64>,
     /// Bytes of RTS data; it follows at once or not at all.
-    pub data_bytes: u64,
+    pub data_bytes: u32,
+    /// CRC32C of the message where it can be copied once and has one, else 0.
+    pub checksum: u32,
 }
 
 impl Rts {
     /// The payload.
     pub fn pack(self) -> [u8; 32] {
         let mut packed = [0; 32];
-        fill(&mut packed, &[self.bytes, self.handle, self.address.unwrap_or(0), self.data_bytes]);
+        let both = u64::from(self.checksum) << 32 | u64::from(self.data_bytes);
+        fill(&mut packed, &[self.bytes, self.handle, self.address.unwrap_or(0), both]);
         packed
     }
 
     /// From a peer's payload; `None` if it is malformed.
     pub fn unpack(payload: Untrusted<'_>) -> Option<Rts> {
-        let [bytes, handle, address, data_bytes] = fields(payload)?;
-        Some(Rts { bytes, handle, address: (address != 0).then_some(address), data_bytes })
+        let [bytes, handle, address, both] = fields(payload)?;
+        let (data_bytes, checksum) = (both as u32, (both >> 32) as u32);
+        Some(Rts { bytes, handle, address: (address != 0).then_some(address), data_bytes, checksum })
     }
 }
 

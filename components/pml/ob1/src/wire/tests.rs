@@ -25,7 +25,7 @@ fn a_prefix_is_eight_bytes() {
 #[test]
 fn rts() {
     for address in [None, Some(4096)] {
-        let rts = Rts { bytes: u64::MAX, handle: 3, address, data_bytes: 16384 };
+        let rts = Rts { bytes: u64::MAX, handle: 3, address, data_bytes: 16384, checksum: 0x8000_0001 };
         assert_eq!(Rts::unpack(Untrusted::of(&rts.pack())), Some(rts));
     }
     for bytes in [0, 8, 31, 33, 40] {

@@ -1,10 +1,10 @@
 //! Where daemons call: listening sockets on the chosen interfaces, and callers that have not proven who they are. Strangers are
 //! told to go, and nothing else happens.
 
-use super::interfaces::Chosen;
 use crate::link::Link;
 use crate::refusal::{Refusal, say};
 use orte_core::oob::handshake::Step;
+use orte_core::oob::interfaces::Chosen;
 use orte_core::oob::{Accepting, Receiver, Secret, Sender};
 use rustix::event::{PollFd, PollFlags};
 use rustix::fd::OwnedFd;

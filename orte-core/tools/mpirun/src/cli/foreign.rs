@@ -228,7 +228,12 @@ const TABLE: &[Foreign] = &[
         "no server runs jobs; mpirun starts each itself",
     ),
     refused("daemonize", 0, "write mpirun ... &"),
-    needless("ompi-server nameserver", 1, "jobs of one user on one host know each other's names without a server"),
+    same("ompi-server", 1, &["--mca", "oob_name_server", "$1"]),
+    needless(
+        "nameserver",
+        1,
+        "jobs of one user on one host know each other's names without a server; for others there is mpirun --name-server",
+    ),
     refused("set-cwd-to-session-dir", 0, "there is no session directory; write --wdir DIR"),
     refused("index-argv-by-rank", 0, "every rank of a program gets the same arguments; part them by `:`"),
     // Parameters.

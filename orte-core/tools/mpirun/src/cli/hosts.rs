@@ -37,6 +37,48 @@ impl Host {
     }
 }
 
+/// A host that further jobs may run on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostRoom {
+    name: String,
+    slots: u32,
+    /// Slots that no rank of the first job has.
+    free: u32,
+}
+
+impl HostRoom {
+    /// As `--host` has them: first those that have free slots, then the others, which are next when these are full.
+    pub fn free_first(all: &[HostRoom]) -> String {
+        let free = all.iter().filter(|host| host.free > 0).map(|host| (&host.name, host.free));
+        let full = all.iter().filter(|host| host.free == 0).map(|host| (&host.name, host.slots));
+        let word = |(name, slots): (&String, u32)| match name.contains(':') {
+            // An address: what follows a colon is a part of it.
+            true => vec![name.clone(); slots as usize].join(","),
+            false => format!("{name}:{slots}"),
+        };
+        free.chain(full).map(word).collect::<Vec<_>>().join(",")
+    }
+}
+
+/// The room that a job leaves on its hosts: `map` has the host of each rank. Empty if there is none but this one.
+pub fn rooms(hosts: &[Host], map: &[u32]) -> Vec<HostRoom> {
+    if hosts.iter().all(|host| host.is_here) {
+        return Vec::new();
+    }
+    let ranks = |place: usize| map.iter().filter(|host| **host as usize == place).count() as u32;
+    let room = |(place, host): (usize, &Host)| HostRoom {
+        name: host.name.clone(),
+        slots: host.room.slots,
+        free: host.room.slots.saturating_sub(ranks(place)),
+    };
+    hosts.iter().enumerate().map(room).collect()
+}
+
+/// The hosts of an allocation in which nothing runs yet; none if there is none, or if it has only this one.
+pub fn of_allocation() -> Result<Vec<HostRoom>, Refusal> {
+    Ok(rooms(&allocated(&Own)?.unwrap_or_default(), &[]))
+}
+
 /// The hosts that options and files name together, in the order of first mention; `None` if they name none, as files may do
 /// where that is said.
 pub fn named(hosts: &[String], files: &[PathBuf], may_be_empty: bool) -> Result<Option<Vec<Host>>, Refusal> {
@@ -247,6 +289,14 @@ fn number(text: &str, from: &str) -> Result<u32, Refusal> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn further_jobs_run_where_there_is_room_first() {
+        let hosts = |list: &str| together(mentions(&[list.to_owned()], &[], false, &Own).unwrap());
+        assert_eq!(rooms(&hosts("localhost:2"), &[0]), []);
+        let rooms = rooms(&hosts("a.invalid:2,b.invalid:1,fd00::1"), &[0, 1]);
+        assert_eq!(HostRoom::free_first(&rooms), "a.invalid:1,fd00::1,b.invalid:1");
+    }
 
     #[test]
     fn lines_of_a_hostfile() {

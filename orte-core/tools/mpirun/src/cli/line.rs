@@ -10,6 +10,7 @@ use crate::refusal::{self, Refusal};
 use crate::status;
 use orte_core::oob::compact::JOB_MAX;
 use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
 
 /// The words of a command line and of the files that it names.
 pub struct Line {
@@ -44,6 +45,19 @@ impl Line {
             return Err(Refusal::usage(format!("{which}; write mpirun [options] program [arguments]")));
         }
         Ok(line)
+    }
+
+    /// Of a line with `--name-server` and no program the file and the parameters.
+    pub fn name_server(arguments: &[OsString]) -> Result<Option<(PathBuf, Vec<String>)>, Refusal> {
+        if !arguments.iter().any(|word| word.to_string_lossy().contains("-name-server")) {
+            return Ok(None);
+        }
+        let part = split::split(arguments.get(1..).unwrap_or(&[]))?;
+        if !part.command.is_empty() || part.help.is_some() {
+            return Ok(None);
+        }
+        let options = read(&part.options)?;
+        Ok(options.name_server.map(|file| (file, options.mca)))
     }
 
     fn add(&mut self, mut part: Part, may_name_files: bool) -> Result<(), Refusal> {

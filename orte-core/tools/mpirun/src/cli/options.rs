@@ -151,7 +151,7 @@ pub struct Options {
     /// Write standard error into this file instead
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub errfile_pattern: Option<String>,
-    /// End the job after this many seconds, with status 124
+    /// End the job after this many seconds, which may have a fraction, with status 124
     #[arg(long, value_name = "SECONDS", allow_hyphen_values = true)]
     pub timeout: Option<String>,
     /// With --timeout, say where in the program each rank was
@@ -164,8 +164,12 @@ pub struct Options {
     /// mpirun say it itself, unless the program takes that signal
     #[arg(long, value_name = "PID", allow_hyphen_values = true)]
     pub status: Option<String>,
+    /// Start nothing: keep the names of ports of jobs on any host and of any user which are started with --ompi-server file:FILE, until
+    /// this mpirun is told to end. FILE, which only you may read, says how to call it, and gives whoever has it the right to
+    #[arg(long, value_name = "FILE")]
+    pub name_server: Option<PathBuf>,
     /// When MPI ends say what the ranks did: messages, waiting, collective operations. With =FILE.json, =FILE.svg or another
-    /// =FILE write that instead
+    /// =FILE write that instead, with =- to standard output
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "1")]
     pub stats: Option<OsString>,
     /// Write what happened when as JSON, which Perfetto and chrome://tracing show

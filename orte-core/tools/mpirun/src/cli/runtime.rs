@@ -8,6 +8,7 @@ use super::values;
 use crate::binding::{self, Place};
 use crate::refusal::Refusal;
 use crate::topology::{self, Topology};
+use std::time::Duration;
 
 /// What `--runtime-options` asks for.
 #[derive(Debug, Default)]
@@ -18,8 +19,8 @@ pub struct Wishes {
     pub keep_going: bool,
     /// Say where each rank was when `--timeout` passed.
     pub stack_traces: bool,
-    /// End the job after this many seconds.
-    pub timeout_s: Option<u64>,
+    /// End the job after this time.
+    pub timeout: Option<Duration>,
 }
 
 impl Wishes {
@@ -36,7 +37,7 @@ impl Wishes {
                 (Some("continuous"), yes) => wishes.keep_going = yes,
                 (Some("get-stack-traces"), yes) => wishes.stack_traces = yes,
                 (Some("timeout"), _) => {
-                    wishes.timeout_s = Some(values::seconds("--runtime-options timeout", value.unwrap_or_default())?);
+                    wishes.timeout = Some(values::duration("--runtime-options timeout", value.unwrap_or_default())?);
                 }
                 (Some("show-progress" | "report-state-on-timeout" | "aggregate-help" | "spawn-timeout"), _) => {}
                 (Some(_), false) => {}

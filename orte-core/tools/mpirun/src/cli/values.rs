@@ -2,6 +2,7 @@
 
 use crate::refusal::Refusal;
 use orte_core::oob::compact::JOB_MAX;
+use std::time::Duration;
 
 /// Who gets standard input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +34,16 @@ pub fn stdin(text: Option<&str>, ranks: u32) -> Result<Stdin, Refusal> {
             _ => Err(Refusal::usage(format!("--stdin {text}: a rank from 0 to {}, all or none is wanted", ranks - 1))),
         },
     }
+}
+
+/// A time in seconds, which may have a fraction, for an option of this name.
+pub fn duration(option: &str, text: &str) -> Result<Duration, Refusal> {
+    let seconds = text.trim().parse::<f64>().ok().filter(|seconds| *seconds > 0.0);
+    // No job runs for longer than the clock can count.
+    let duration = seconds.map(|seconds| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX));
+    duration.filter(|duration| !duration.is_zero()).ok_or_else(|| {
+        Refusal::usage(format!("{option} {text}: a number of seconds above 0 is wanted, such as 90 or 1.5"))
+    })
 }
 
 /// Seconds, for an option of this name.

@@ -3,7 +3,7 @@
 use super::call::VERSION;
 use super::up::Up;
 use crate::agent::Agent;
-use crate::children::{Children, Entrance, Event};
+use crate::children::{Children, Entrance, Event, StartedBy};
 use crate::refusal::Refusal;
 use orte_core::oob::{Frame, Invitation, JobOrders};
 use orte_core::routed::Tree;
@@ -42,10 +42,15 @@ impl Below {
     pub fn start(self, own: &Invitation, up: &mut Up) -> Result<Children, Refusal> {
         let silence = Duration::from_millis(own.silence_ms);
         let at = (self.tree, self.node);
-        let Some(program) = self.words.first().filter(|_| !self.hosts.is_empty()) else {
-            return Ok(Children::new(at, None, Vec::new(), |_| None, Vec::new(), silence));
-        };
+        if self.hosts.is_empty() {
+            return Ok(Children::new(at, None, Vec::new(), |_| StartedBy::Nobody, Vec::new(), silence));
+        }
         let entrance = Entrance::open(own.secret, &self.include, &self.exclude)?;
+        let Some(program) = self.words.first() else {
+            // Whoever started this daemon starts them, too, and mpirun sends them here.
+            up.send(&Frame::Entrance(entrance.addresses.iter().map(ToString::to_string).collect()));
+            return Ok(Children::new(at, Some(entrance), Vec::new(), |_| StartedBy::Another, self.bytes, silence));
+        };
         let (mut agents, mut started) = (Vec::new(), Vec::new());
         for (node, host) in &self.hosts {
             let addresses = entrance.addresses.clone();
@@ -61,8 +66,9 @@ impl Below {
                 }
             }
         }
-        let agent_of = |node: u32| started.iter().position(|its| *its == node);
-        Ok(Children::new(at, Some(entrance), agents, agent_of, self.bytes, silence))
+        let started_by =
+            |node: u32| started.iter().position(|its| *its == node).map_or(StartedBy::Nobody, StartedBy::Agent);
+        Ok(Children::new(at, Some(entrance), agents, started_by, self.bytes, silence))
     }
 }
 

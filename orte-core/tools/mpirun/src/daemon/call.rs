@@ -84,10 +84,12 @@ pub struct Answer {
     pub behind: Vec<Vec<u8>>,
 }
 
-/// Calls whoever started this daemon, and gets the orders.
+/// Calls whoever started this daemon, or whom mpirun names in its place, and gets the orders.
 pub fn starter(invitation: &Invitation, node: u32) -> Result<Answer, Refusal> {
     let end = Instant::now() + Duration::from_millis(invitation.patience_ms);
     let mut link = call(invitation, node, end)?;
+    // mpirun itself sends nobody to a second place.
+    let mut was_sent_on = false;
     loop {
         let news = link.receive();
         let mut payloads = news.payloads.into_iter();
@@ -95,6 +97,14 @@ pub fn starter(invitation: &Invitation, node: u32) -> Result<Answer, Refusal> {
             let failed = || Refusal::system("hearing mpirun", "it did not begin with orders");
             let frame = envelope::open(&bytes).and_then(|(_, frame)| Frame::decode(frame)).map_err(|_| failed())?;
             return match frame {
+                Frame::CallAt(addresses) if !was_sent_on => {
+                    was_sent_on = true;
+                    let addresses: Result<Vec<SocketAddr>, _> = addresses.iter().map(|text| text.parse()).collect();
+                    let addresses =
+                        addresses.map_err(|_| Refusal::system("hearing mpirun", "it named no addresses"))?;
+                    link = call(&Invitation { addresses, ..invitation.clone() }, node, end)?;
+                    continue;
+                }
                 Frame::Orders(orders) if orders.names.len() > node as usize => {
                     Ok(Answer { link, orders: *orders, bytes, behind: payloads.collect() })
                 }
@@ -188,7 +198,7 @@ fn prove(invitation: &Invitation, node: u32, socket: OwnedFd, end: Instant) -> R
         match calling.push(&chunk[..read]).map_err(|flaw| failed(&flaw))? {
             Step::Trusted { keys, rest, send: bytes, .. } => {
                 send(&bytes)?;
-                link::notice_silence(socket.as_fd(), Duration::from_millis(invitation.silence_ms))
+                link::notice_silent_host(socket.as_fd(), Duration::from_millis(invitation.silence_ms))
                     .map_err(|errno| failed(&errno))?;
                 return Ok(Link::new(socket, Sender::new(keys.daemon), Receiver::new(keys.mpirun, rest)));
             }

@@ -9,7 +9,6 @@ use crate::pty::Pty;
 use crate::refusal::Refusal;
 use orte_core::oob::handshake::{job_of, secret_of_ranks};
 use orte_core::oob::{Invitation, JobOrders, orders};
-use orte_core::universe::Ports;
 use rustix::fd::OwnedFd;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -66,8 +65,7 @@ pub fn plan(
         apps: executables,
         environment: KeeperEnvironment::Only(environment.into_iter().collect()),
         silence_ms: Some(invitation.silence_ms),
-        // mpirun's is a socket of its host.
-        ports: Ports::default(),
+        ports: invitation.ports.clone(),
     };
     Ok((plan, kept))
 }

@@ -1,6 +1,7 @@
 //! The connection to whoever started this daemon: mpirun, or a daemon between.
 
 use crate::link::{self, Link};
+use opal_core::sys;
 use orte_core::oob::Frame;
 use orte_core::routed::{Way, envelope};
 use rustix::fd::BorrowedFd;
@@ -10,7 +11,8 @@ use std::time::{Duration, Instant};
 pub struct Up {
     link: Link,
     node: u32,
-    /// The other end is mpirun. A user may stop mpirun for as long as it pleases: its silence means nothing.
+    /// The other end is mpirun. A user may stop mpirun for as long as it pleases: its silence means nothing, but that of its host's
+    /// system does.
     is_mpirun: bool,
     silence: Duration,
     next_beat: Instant,
@@ -78,7 +80,10 @@ impl Up {
             self.next_beat = now + link::beat(self.silence);
             self.send_neighbor(&Frame::Beat);
         }
-        self.is_mpirun || now.duration_since(self.link.heard) < self.silence
+        match self.is_mpirun {
+            true => !sys::is_silent(self.link.socket(), self.silence.as_millis() as u64),
+            false => now.duration_since(self.link.heard) < self.silence,
+        }
     }
 }
 

@@ -23,6 +23,8 @@ impl Running {
                 Some(_) => self.also.push(cause),
                 None => self.cause = Some(cause),
             },
+            // It went on after others were ended, and could not say goodbye to them.
+            (_, Cause::NotFinalized(_)) if !self.ending.is_empty() && self.is_consequence(&cause) => {}
             _ if self.is_consequence(&cause) => self.seek(cause),
             // The others came as far as it did, and are most likely about to end: let them write what they have.
             (true, Cause::Exit(..)) if !seeks => {

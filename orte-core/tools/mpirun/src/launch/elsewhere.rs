@@ -214,7 +214,7 @@ impl Running {
         }
     }
 
-    fn tell_host(&mut self, node: u32, frame: &Frame) {
+    pub(super) fn tell_host(&mut self, node: u32, frame: &Frame) {
         if let Some(there) = &mut self.there {
             there.tell(node, frame);
         }

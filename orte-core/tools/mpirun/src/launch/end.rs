@@ -28,6 +28,7 @@ impl Running {
             self.never_initialized.get_or_insert(rank);
         }
         match (self.phase, cause) {
+            _ if self.ending.contains_key(&rank) => {}
             (Phase::Running | Phase::Seeking(_), Some(cause)) => self.weigh(cause, finalized),
             // It died first, but the news of it came second.
             (Phase::Ending(_), Some(cause))
@@ -198,6 +199,7 @@ impl Running {
         }
         self.hint_at_other_mpi();
         self.say_told();
+        self.say_untraced();
         let lost = if self.streams.has_lost() { refusal::OWN } else { 0 };
         let Some(cause) = &self.cause else { return Ok(lost.max(self.universe.status())) };
         let pid = |rank: u32| self.pids.get(rank as usize).copied().flatten();

@@ -1,5 +1,5 @@
-//! Activity of each rank when `--timeout` has passed or a job stands still. Ranks of other hosts are looked at by their daemons, which are
-//! asked and have some time to answer.
+//! Activity of each rank when `--timeout` has passed or a job stands still. Ranks of other hosts are looked at by their daemons, those of
+//! further jobs by their mpiruns, which are asked and have some time to answer.
 
 use super::known::{Inquiry, Purpose};
 use super::stall::LOOK;
@@ -17,7 +17,9 @@ impl Running {
         self.known.doing.fill(None);
         let with_functions = purpose == Purpose::Timeout && self.job.stack_traces;
         self.tell_elsewhere(&Frame::Ask(if with_functions { 2 } else { 1 }));
-        self.inquiry = Some(Inquiry { purpose, until: Instant::now() + PATIENCE });
+        self.universe.ask_jobs();
+        let patience = if self.universe.awaits_jobs() { PATIENCE + PATIENCE / 2 } else { PATIENCE };
+        self.inquiry = Some(Inquiry { purpose, until: Instant::now() + patience });
         self.look_at_inquiry();
     }
 
@@ -31,7 +33,8 @@ impl Running {
         let Some(inquiry) = self.inquiry else { return };
         let running: Vec<u32> = (0..self.job.ranks()).filter(|rank| self.alive[*rank as usize]).collect();
         let is_missing = |rank: &u32| self.node_of(*rank) != 0 && self.known.doing[*rank as usize].is_none();
-        if self.phase == Phase::Running && running.iter().any(is_missing) && Instant::now() < inquiry.until {
+        let is_incomplete = running.iter().any(is_missing) || self.universe.awaits_jobs();
+        if self.phase == Phase::Running && is_incomplete && Instant::now() < inquiry.until {
             return;
         }
         self.inquiry = None;
@@ -40,8 +43,13 @@ impl Running {
         let cycle = cycle::find(&awaits).map(|cycle| format!("a cycle: {}", cycle::words(&cycle)));
         let mut lines: Vec<String> = states.iter().map(|(rank, doing)| self.line(*rank, &doing.text)).collect();
         lines.extend(cycle.iter().map(|cycle| format!("  {cycle}")));
+        let of_jobs = self.universe.jobs_said();
+        lines.extend(of_jobs.iter().cloned());
         let answer = lines.iter().map(|line| line.to_owned() + "\n").collect::<String>();
         std::mem::take(&mut self.known.askers).into_iter().for_each(|asker| status::answer(asker, &answer));
+        if std::mem::take(&mut self.known.is_asked_by_root) {
+            self.universe.say_status(answer);
+        }
         match inquiry.purpose {
             Purpose::Answer => {}
             // A rank failed meanwhile.
@@ -49,8 +57,9 @@ impl Running {
             Purpose::Timeout => {
                 states.iter().for_each(|(rank, doing)| self.say_functions(*rank, doing));
                 cycle.iter().for_each(|cycle| say(cycle));
+                of_jobs.iter().for_each(|line| say(line));
                 let states = states.into_iter().map(|(rank, doing)| (rank, doing.text)).collect();
-                self.fail(Cause::TimedOut(self.job.timeout_s.unwrap_or_default(), states), true);
+                self.fail(Cause::TimedOut(self.job.timeout.unwrap_or_default(), states), true);
             }
             Purpose::Stall => {
                 states.iter().for_each(|(rank, doing)| self.say_functions(*rank, doing));
@@ -141,7 +150,7 @@ impl Running {
     /// Since when a rank has waited in vain, and for how long.
     fn waits(&self, rank: u32) -> Option<(u64, u64)> {
         match &self.here {
-            Some(here) if self.node_of(rank) == 0 => doing::waits(here, rank),
+            Some(here) if self.node_of(rank) == 0 => doing::waits(here, rank, self.pids[rank as usize]),
             _ => {
                 let (since_ns, waited_ns, at) = self.known.waits[rank as usize]?;
                 (at.elapsed() < LOOK * 5 / 2).then_some((since_ns, waited_ns))
@@ -150,5 +159,5 @@ impl Running {
     }
 }
 
-/// How long the daemons may take: a process in each rank's place is stopped for a moment.
+/// How long the daemons may take: a process in each rank's place is stopped for a moment. Mpiruns of further jobs have daemons, too.
 const PATIENCE: Duration = Duration::from_secs(3);

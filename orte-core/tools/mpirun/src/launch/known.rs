@@ -24,6 +24,8 @@ pub struct Known {
     pub doing: Vec<Option<Doing>>,
     /// Who asked by `--status` what the ranks do.
     pub askers: Vec<UnixStream>,
+    /// The root of the universe wants to know that, too.
+    pub is_asked_by_root: bool,
     /// Bytes of output that each node was not yet told to be taken.
     pub owed: Vec<usize>,
 }
@@ -40,6 +42,7 @@ impl Known {
             told: vec![None; ranks],
             doing: vec![None; ranks],
             askers: Vec::new(),
+            is_asked_by_root: false,
             owed: vec![0; count],
         }
     }
@@ -61,7 +64,7 @@ pub enum Purpose {
     Timeout,
     /// It stands still.
     Stall,
-    /// Somebody asked by `--status`, who alone is answered.
+    /// Somebody asked by `--status`, or the root of the universe, who alone is answered.
     Answer,
     /// SIGUSR2 came.
     Signal,

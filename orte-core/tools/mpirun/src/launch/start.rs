@@ -20,9 +20,10 @@ use orte_core::modex::JobMap;
 use orte_core::oob::handshake::{job_of, secret_of_ranks};
 use orte_core::oob::{self, Daemons, JobOrders, Secret, orders};
 use orte_core::universe::Ports;
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 impl Running {
     pub(super) fn start(job: Job, apps: Vec<Executable>, universe: Universe) -> Result<Running, Refusal> {
@@ -41,7 +42,7 @@ impl Running {
         let secret = secret(is_alone)?;
         let variables = variables(&job, pty.is_some());
         // Logins take longest, so they begin first.
-        let there = (!is_alone).then(|| daemons(&job, pty, &variables, secret)).transpose()?;
+        let there = (!is_alone).then(|| daemons(&job, pty, &variables, (secret, universe.ports()))).transpose()?;
         let neighbors = there.as_ref().map_or_else(Vec::new, There::neighbors);
         let has_ranks = job.nodes.contains(&0);
         let here = match has_ranks {
@@ -54,7 +55,7 @@ impl Running {
             false => None,
         };
         let modex = (!has_ranks && job.names.len() != 2).then(|| wireup(&job, neighbors)).transpose()?;
-        let deadline = job.timeout_s.and_then(|seconds| Instant::now().checked_add(Duration::from_secs(seconds)));
+        let deadline = job.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         let (mut fan, feed) = readers(&job)?;
         let local = job.nodes.iter().filter(|node| **node == 0).count();
         fan.expect(if job.stdin == Stdin::All { local } else { 0 });
@@ -67,6 +68,8 @@ impl Running {
             known: Known::new(&job.nodes, job.names.len()),
             pids: vec![None; ranks as usize],
             alive: vec![true; ranks as usize],
+            ending: BTreeMap::new(),
+            job_number: (!is_alone).then(|| job_of(&secret)),
             phase: Phase::Running,
             cause: None,
             also: Vec::new(),
@@ -167,9 +170,14 @@ fn wireup(job: &Job, children: Vec<u32>) -> Result<Modex, Refusal> {
 }
 
 /// Starts the daemons of the other hosts.
-fn daemons(job: &Job, pty: Option<Pty>, variables: &[(OsString, OsString)], secret: Secret) -> Result<There, Refusal> {
+fn daemons(
+    job: &Job,
+    pty: Option<Pty>,
+    variables: &[(OsString, OsString)],
+    known: (Secret, Ports),
+) -> Result<There, Refusal> {
     let (names, orders) = (job.names[1..].to_vec(), orders(job, pty, variables)?);
-    There::start(names, orders, secret, &job.mca, job.prefix.as_deref())
+    There::start(names, orders, known, &job.mca, job.prefix.as_deref())
 }
 
 /// What the other hosts are told.

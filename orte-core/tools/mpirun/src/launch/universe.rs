@@ -1,14 +1,31 @@
 //! What further jobs mean for this one, and what the mpirun that had this one started means.
 
+use super::known::Purpose;
 use super::{Phase, Running};
 use crate::outcome::Cause;
 use crate::universe::UniverseEvent;
+use crate::wire::Message;
+use orte_core::oob::Frame;
+use orte_core::universe::EndRequest;
+use std::time::{Duration, Instant};
 
 impl Running {
     /// Hears ranks that ask for something, further jobs, and the mpirun that had this job started.
     pub(super) fn hear_universe(&mut self) {
         for event in self.universe.pump() {
             let cause = match event {
+                UniverseEvent::End(end) => {
+                    self.end_some(end);
+                    continue;
+                }
+                UniverseEvent::Asked => {
+                    self.known.is_asked_by_root = true;
+                    // Who asks meanwhile gets the same answer.
+                    if self.inquiry.is_none() {
+                        self.inquire(Purpose::Answer);
+                    }
+                    continue;
+                }
                 UniverseEvent::JobFailed(number, status) => Some(Cause::JobFailed(number, status)),
                 UniverseEvent::RootGone => Some(Cause::RootGone),
                 UniverseEvent::JobEnded => None,
@@ -21,11 +38,56 @@ impl Running {
         self.finish_if_all_ended();
     }
 
+    /// Some ranks end, and the others go on: it is not the job's end, but mpirun's status and message tell of it.
+    fn end_some(&mut self, end: EndRequest) {
+        let own = self.job_number;
+        let is_own = |job: &u64| own == Some(*job);
+        let listed = end.processes.iter().filter(|(job, _)| is_own(job)).flat_map(|(_, ranks)| ranks);
+        let ranks: Vec<u32> = listed.copied().filter(|rank| self.alive.get(*rank as usize) == Some(&true)).collect();
+        let by = is_own(&end.by.0).then_some(end.by.1).filter(|rank| *rank < self.job.ranks());
+        let Some(first) = by.or(ranks.first().copied()) else { return };
+        let cause = Cause::Abort(first, end.status, end.message);
+        match self.cause {
+            Some(_) => self.also.push(cause),
+            None => self.cause = Some(cause),
+        }
+        let kill = Instant::now() + GRACE;
+        for rank in by.into_iter().chain(ranks) {
+            self.ending.insert(rank, kill);
+            if by != Some(rank) {
+                self.end_rank(rank, libc::SIGTERM);
+            }
+        }
+    }
+
+    /// Ranks that were to end, and have not.
+    pub(super) fn look_at_ending(&mut self) {
+        let now = Instant::now();
+        let late: Vec<u32> = self.ending.iter().filter(|(_, kill)| **kill <= now).map(|(rank, _)| *rank).collect();
+        for rank in late {
+            self.ending.insert(rank, now + GRACE);
+            if self.alive[rank as usize] {
+                self.end_rank(rank, libc::SIGKILL);
+            }
+        }
+    }
+
+    fn end_rank(&mut self, rank: u32, signal: i32) {
+        match self.node_of(rank) {
+            0 => self.tell(Message::End(rank, signal as u32)),
+            node => self.tell_host(node, &Frame::End(rank, signal as u32)),
+        }
+    }
+
     /// Once all ranks have ended, and all further jobs, the job is over.
     pub(super) fn finish_if_all_ended(&mut self) {
-        let waits_for_jobs = matches!(self.phase, Phase::Running) && self.universe.has_jobs();
+        // Ranks that lost a peer may have lost one of a further job, which tells how that ended.
+        let waits_for_jobs = matches!(self.phase, Phase::Running | Phase::Seeking(_)) && self.universe.has_jobs();
         if !self.alive.contains(&true) && !waits_for_jobs {
             self.finish();
         }
     }
 }
+
+/// How long a rank may take that is to end while others go on.
+const GRACE: Duration = Duration::from_secs(1);

@@ -1,5 +1,6 @@
 //! plm: what starts the daemons of the other hosts. Ssh has an agent for each host, Slurm one for all of them.
 
+use super::managed;
 use super::settings::Settings;
 use super::slurm::Slurm;
 use super::ssh::Agents;
@@ -26,16 +27,21 @@ impl Launcher {
         };
         Ok(match slurm {
             true => Launcher::Slurm(Slurm::new(settings, hosts, prefix)?),
-            false => Launcher::Ssh(Agents::new(settings, prefix)?),
+            false => Launcher::Ssh(Agents::new(&managed::with_agent(settings, hosts), prefix)?),
         })
     }
 
-    /// How many daemons one starts; 0: mpirun starts all.
+    /// How many daemons one starts and speaks with; 0: mpirun does it for all.
     pub fn radix(&self) -> u32 {
         match self {
             Launcher::Ssh(agents) => agents.radix(),
-            Launcher::Slurm(_) => 0,
+            Launcher::Slurm(slurm) => slurm.radix(),
         }
+    }
+
+    /// Whether one agent starts the daemons of all hosts, wherever they stand in the tree.
+    pub fn starts_all(&self) -> bool {
+        matches!(self, Launcher::Slurm(_))
     }
 
     /// Starts the daemons that are mpirun's own in the tree, all at once. `invitation` is for those that have these places among the

@@ -55,7 +55,7 @@ impl Settings {
         Ok(Settings {
             component: plm::COMPONENT.text().to_owned(),
             has_agent: is_said(&plm::SSH_AGENT) || is_said(&plm::RSH_AGENT),
-            radix: plm::SSH_TREE_RADIX.int().clamp(0, 1 << 20) as u32,
+            radix: plm::TREE_RADIX.int().clamp(0, 1 << 20) as u32,
             slurm_arguments: plm::SLURM_ARGS.text().to_owned(),
             agent: first(&plm::SSH_AGENT, &plm::RSH_AGENT),
             arguments: first(&plm::SSH_ARGS, &plm::RSH_ARGS),
@@ -67,10 +67,11 @@ impl Settings {
     }
 }
 
-const NAMES: [&str; 11] = [
+const NAMES: [&str; 12] = [
+    "oob_name_server",
     "plm",
     "plm_slurm_args",
-    "plm_ssh_tree_radix",
+    "plm_tree_radix",
     "plm_ssh_agent",
     "plm_ssh_args",
     "plm_rsh_agent",

@@ -14,6 +14,7 @@ pub struct Slurm {
     /// Further words for srun.
     words: Vec<String>,
     program: PathBuf,
+    radix: u32,
 }
 
 impl Slurm {
@@ -36,7 +37,7 @@ impl Slurm {
         }
         let program = prefix.map_or_else(own_program, |prefix| Ok(prefix.join("bin/mpirun")))?;
         let words = settings.slurm_arguments.split_whitespace().map(str::to_owned).collect();
-        Ok(Slurm { words, program })
+        Ok(Slurm { words, program, radix: settings.radix })
     }
 
     /// Starts a daemon on each of these hosts.
@@ -61,6 +62,11 @@ impl Slurm {
         let agent = Agent::start(&mut command, invitation).map_err(|error| failed(&error))?;
         // When srun is killed Slurm knows of the step for some time, and the next one waits.
         Ok(agent.with_patience(PATIENCE))
+    }
+
+    /// So many daemons one speaks with; 0: mpirun with all.
+    pub fn radix(&self) -> u32 {
+        self.radix
     }
 
     /// The daemon's program.

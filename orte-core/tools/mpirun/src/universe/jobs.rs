@@ -1,23 +1,26 @@
 //! Further jobs: their mpiruns, and what is heard of them.
 
+use crate::cli::HostRoom;
 use crate::raw;
+use opal_core::mca::source::PREFIX;
 use orte_core::port::Channel;
-use orte_core::universe::{Answer, Ports, SpawnRequest};
+use orte_core::universe::{ARGUMENT, Answer, EndRequest, Ports, Request, SpawnRequest};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use rustix::process::Rlimit;
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-/// The hidden first argument of the mpirun of a further job; the number of the descriptor of its socket follows, and the word that
-/// parts its programs.
-pub const ARGUMENT: &str = "--ompi-rs-job";
-
 /// What happened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UniverseEvent {
+    /// Some ranks of this job are to end, and the others go on.
+    End(EndRequest),
+    /// The root of the universe wants to know what the ranks of this job do.
+    Asked,
     /// A further job failed, with this exit status; jobs are counted from 1.
     JobFailed(u32, u8),
     /// A further job ended well.
@@ -29,7 +32,8 @@ pub enum UniverseEvent {
 /// All further jobs that run.
 pub struct Jobs {
     variables: Vec<(OsString, OsString)>,
-    universe: String,
+    /// Where jobs run that name no hosts; empty: here.
+    hosts: Vec<HostRoom>,
     files: Rlimit,
     jobs: Vec<Job>,
     started: u32,
@@ -44,6 +48,48 @@ struct Job {
     by: u64,
     // Its own number, once all its processes run.
     job: Option<u64>,
+    // What its ranks do.
+    status: Status,
+}
+
+/// What was heard of the ranks of a job.
+#[derive(Default)]
+enum Status {
+    /// Nobody asked.
+    #[default]
+    Unasked,
+    /// It has not answered.
+    Asked,
+    /// A line for each.
+    Lines(String),
+}
+
+/// Options that say where ranks run.
+fn says_hosts(spawn: &SpawnRequest) -> bool {
+    let names = ["--host", "--hostfile", "--add-host", "--add-hostfile", "--tune"];
+    spawn.apps.iter().any(|app| app.options.iter().any(|option| names.iter().any(|name| name.as_bytes() == option)))
+}
+
+/// `stats.1.json` for `stats.json` and job 1; `None` if it is no file.
+fn file_of(file: &OsStr, number: u32) -> Option<OsString> {
+    if ["", "0", "1", "-"].iter().any(|word| file == *word) {
+        return None;
+    }
+    let (path, mut ending) = (Path::new(file), OsString::from(number.to_string()));
+    if let Some(extension) = path.extension() {
+        ending.push(".");
+        ending.push(extension);
+    }
+    Some(path.with_extension(ending).into_os_string())
+}
+
+/// A word for mpirun: to the host of a job it makes no difference whether the allocation has it already.
+fn option(word: &[u8]) -> &[u8] {
+    match word {
+        b"--add-host" => b"--host",
+        b"--add-hostfile" => b"--hostfile",
+        word => word,
+    }
 }
 
 /// A word that is none of the programs' own: they may have arguments `:`.
@@ -113,10 +159,10 @@ impl JobNews {
 }
 
 impl Jobs {
-    /// None yet. `variables` is what their mpiruns get beyond this one's own, `universe` where their ranks call, `files` the
-    /// limit on descriptors.
-    pub fn new(variables: Vec<(OsString, OsString)>, universe: String, files: Rlimit) -> Jobs {
-        Jobs { variables, universe, files, jobs: Vec::new(), started: 0 }
+    /// None yet. `variables` is what their mpiruns get beyond this one's own, `hosts` where they run if they do not say it, `files`
+    /// the limit on descriptors.
+    pub fn new(variables: Vec<(OsString, OsString)>, hosts: Vec<HostRoom>, files: Rlimit) -> Jobs {
+        Jobs { variables, hosts, files, jobs: Vec::new(), started: 0 }
     }
 
     /// Whether none runs.
@@ -129,14 +175,36 @@ impl Jobs {
         self.jobs.iter().filter_map(|job| job.channel.as_ref())
     }
 
-    /// Starts one. `Err` with a sentence.
-    pub fn start(&mut self, client: u64, spawn: &SpawnRequest) -> Result<(), String> {
+    /// Whether it may run on other hosts than this one.
+    pub fn names_hosts(&self, spawn: &SpawnRequest) -> bool {
+        !self.hosts.is_empty() || says_hosts(spawn)
+    }
+
+    /// The files in which a further job says what it did: its own, and not those of the first job.
+    fn files_of(&self, number: u32) -> Vec<(OsString, OsString)> {
+        let named = ["ompi_stats", "ompi_trace"].map(|name| OsString::from(format!("{PREFIX}{name}")));
+        let value = |name: &OsString| {
+            let of_line = self.variables.iter().rev().find(|(own, _)| own == name).map(|(_, value)| value.clone());
+            of_line.or_else(|| std::env::var_os(name))
+        };
+        named.into_iter().filter_map(|name| Some((name.clone(), file_of(&value(&name)?, number)?))).collect()
+    }
+
+    /// Starts one, whose ranks call the universe there. `Err` with a sentence.
+    pub fn start(&mut self, client: u64, spawn: &SpawnRequest, universe: String) -> Result<(), String> {
         let failed = |error: &dyn std::fmt::Display| format!("the mpirun of the job cannot be started: {error}");
+        let directory = OsStr::from_bytes(&spawn.directory);
+        if !Path::new(directory).is_dir() {
+            return Err(format!(
+                "mpirun's host has no directory {}; the info key wdir names one that is there",
+                directory.display()
+            ));
+        }
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
         let (own, its) =
             socketpair(AddressFamily::UNIX, SocketType::STREAM, flags, None).map_err(|errno| failed(&errno))?;
         let mut channel = Channel::over(own);
-        let ports = Ports { universe: self.universe.clone(), parent: spawn.port.clone() };
+        let ports = Ports { universe, parent: spawn.port.clone() };
         channel.send(&ports.encode()).map_err(|why| failed(&why))?;
         let mut command = Command::new(crate::here::own_program());
         let separator = separator(spawn);
@@ -146,20 +214,33 @@ impl Jobs {
             .arg(raw::number(&its).to_string())
             .arg(&separator)
             .args(["--stdin", "none"]);
+        if !says_hosts(spawn) && !self.hosts.is_empty() {
+            command.arg("--host").arg(HostRoom::free_first(&self.hosts));
+        }
         for (index, app) in spawn.apps.iter().enumerate() {
             if index > 0 {
                 command.arg(&separator);
             }
             command.arg("-n").arg(app.ranks.to_string());
-            command.args(app.options.iter().chain(&app.command).map(|word| OsStr::from_bytes(word)));
+            command.args(app.options.iter().map(|word| OsStr::from_bytes(option(word))));
+            command.args(app.command.iter().map(|word| OsStr::from_bytes(word)));
         }
         command.envs(self.variables.iter().cloned());
-        command.current_dir(OsStr::from_bytes(&spawn.directory)).stdin(Stdio::null());
+        command.envs(self.files_of(self.started + 1));
+        command.current_dir(directory).stdin(Stdio::null());
         let inherit = vec![raw::number(&its)];
         let mpirun =
             raw::spawn_keeper(&mut command, inherit, Vec::new(), self.files).map_err(|error| failed(&error))?;
         self.started += 1;
-        self.jobs.push(Job { number: self.started, client, mpirun, channel: Some(channel), by: spawn.by, job: None });
+        self.jobs.push(Job {
+            number: self.started,
+            client,
+            mpirun,
+            channel: Some(channel),
+            by: spawn.by,
+            job: None,
+            status: Status::Unasked,
+        });
         Ok(())
     }
 
@@ -176,7 +257,10 @@ impl Jobs {
                         if let Ok(Answer::Started(started)) = answer {
                             job.job = Some(started);
                         }
-                        news.extend(answer.ok().map(|answer| tell(job.job, What::Said(answer))));
+                        match answer {
+                            Ok(Answer::Status(lines)) => job.status = Status::Lines(lines),
+                            answer => news.extend(answer.ok().map(|answer| tell(job.job, What::Said(answer)))),
+                        }
                     }
                     Ok(None) => return true,
                     Err(_) => job.channel = None,
@@ -205,8 +289,67 @@ impl Jobs {
         self.jobs.iter_mut().filter(is_one).for_each(|job| job.channel = None);
     }
 
+    /// Says something to the mpirun of a job; nobody hears it if that has ended.
+    pub fn tell(&mut self, number: u64, what: &Request) {
+        let job = self.jobs.iter_mut().find(|job| job.job == Some(number));
+        if let Some(channel) = job.and_then(|job| job.channel.as_mut()) {
+            // One that has ended is noticed at the next poll.
+            let _ = channel.send(&what.encode());
+        }
+    }
+
+    /// Asks all that run what their ranks do.
+    pub fn ask(&mut self) {
+        for job in &mut self.jobs {
+            job.status = Status::Unasked;
+            if let (Some(channel), Some(_)) = (&mut job.channel, job.job)
+                && channel.send(&Request::Status.encode()).is_ok()
+            {
+                job.status = Status::Asked;
+            }
+        }
+    }
+
+    /// Whether one of them has not answered.
+    pub fn await_answers(&self) -> bool {
+        self.jobs.iter().any(|job| matches!(job.status, Status::Asked) && job.channel.is_some())
+    }
+
+    /// What they have answered.
+    pub fn lines(&self) -> Vec<String> {
+        let of_job = |job: &Job| {
+            let head = format!("  job {} of those that ranks spawned (mpirun {})", job.number, job.mpirun.id());
+            match (&job.status, job.job) {
+                (Status::Lines(lines), _) => {
+                    core::iter::once(head + ":").chain(lines.lines().map(|line| format!("  {line}"))).collect()
+                }
+                (_, None) => vec![format!("{head} has not started its ranks yet")],
+                _ => vec![format!("{head} does not answer")],
+            }
+        };
+        self.jobs.iter().flat_map(of_job).collect()
+    }
+
     /// All are to end: their mpiruns see their ends of the sockets close.
     pub fn end(&mut self) {
         self.jobs.iter_mut().for_each(|job| job.channel = None);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_job_has_its_files() {
+        let named = |file: &str| file_of(OsStr::new(file), 2).map(|file| file.into_string().unwrap());
+        assert_eq!(named("/x.y/stats.json").as_deref(), Some("/x.y/stats.2.json"));
+        assert_eq!(named("/x.y/stats").as_deref(), Some("/x.y/stats.2"));
+        assert_eq!((named("1"), named("")), (None, None));
+        let variables =
+            vec![("OMPI_MCA_ompi_trace".into(), "/t.json".into()), ("OMPI_MCA_ompi_stats".into(), "1".into())];
+        let files = Rlimit { current: None, maximum: None };
+        let jobs = Jobs { variables, hosts: Vec::new(), files, jobs: Vec::new(), started: 0 };
+        assert_eq!(jobs.files_of(1), [("OMPI_MCA_ompi_trace".into(), "/t.1.json".into())]);
     }
 }

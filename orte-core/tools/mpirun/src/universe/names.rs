@@ -4,12 +4,15 @@
 //! For that the mpiruns of a user need no server. The first one that uses names takes the user's port ([`Listener::of_user`]) and
 //! answers the others, each of which tells it the names of its universe. When it ends, the port is free: the others see their connections
 //! close, and one of them takes the port. Nothing lies in a file system, so nothing can be left there.
+//!
+//! Where the user names a server ([`crate::name_server`]), it has the part of that first mpirun, and nobody else can take it.
 
 use crate::refusal::say;
 use orte_core::port::{Channel, Listener};
 use orte_core::universe::{Answer, Request};
-use rustix::fd::BorrowedFd;
+use rustix::event::{PollFd, PollFlags};
 use std::collections::{BTreeMap, VecDeque};
+use std::time::{Duration, Instant};
 
 type Ports = BTreeMap<String, String>;
 
@@ -18,6 +21,8 @@ type Ports = BTreeMap<String, String>;
 pub struct Names {
     own: Ports,
     beyond: Beyond,
+    // The text of the port of the server that the user named.
+    server: Option<String>,
 }
 
 /// Names of other universes.
@@ -29,29 +34,63 @@ enum Beyond {
     /// This mpirun has the user's port: the mpiruns that called, with their names.
     Serving(Listener, Vec<(Channel, Ports)>),
     /// Another one has it. What it was asked and has not answered, in order, with who waits for the answer.
-    Asking(Channel, VecDeque<(Option<u64>, Request)>),
+    Asking(Channel, VecDeque<Asked>),
     /// The system refuses it: the names are those of this universe.
     Refused(String),
 }
 
-impl Names {
-    /// What to wait for, beside [`Names::descriptors`].
-    pub fn channels(&self) -> impl Iterator<Item = &Channel> {
-        let (callers, server) = match &self.beyond {
-            Beyond::Serving(_, callers) => (callers.as_slice(), None),
-            Beyond::Asking(server, _) => (&[][..], Some(server)),
-            Beyond::Unknown | Beyond::Refused(_) => (&[][..], None),
-        };
-        callers.iter().map(|(channel, _)| channel).chain(server)
+/// What another mpirun was asked.
+struct Asked {
+    /// Who waits for the answer.
+    client: Option<u64>,
+    request: Request,
+    since: Instant,
+}
+
+impl Asked {
+    fn now(client: Option<u64>, request: Request) -> Asked {
+        Asked { client, request, since: Instant::now() }
     }
 
-    /// What to wait for, beside [`Names::channels`].
-    pub fn descriptors(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
-        let listener = match &self.beyond {
-            Beyond::Serving(listener, _) => Some(listener),
-            _ => None,
-        };
-        listener.into_iter().flat_map(Listener::descriptors)
+    /// What a process is told where a name server cannot be asked: then what was to be published is not.
+    fn failed(&self, own: &mut Ports, why: &str) -> Answer {
+        match &self.request {
+            Request::Publish(service, _) => {
+                own.remove(service);
+                Answer::Refused(format!("the name `{service}` cannot be published: {why}"))
+            }
+            Request::Lookup(service) => unreachable(service, why),
+            _ => Answer::Done,
+        }
+    }
+}
+
+impl Names {
+    /// Names of a server: of those who call this port.
+    pub fn serving(listener: Listener) -> Names {
+        Names { beyond: Beyond::Serving(listener, Vec::new()), ..Names::default() }
+    }
+
+    /// Whether nobody has asked for a name yet.
+    pub fn is_unused(&self) -> bool {
+        matches!(self.beyond, Beyond::Unknown)
+    }
+
+    /// Names beyond this universe are those of the server with this port.
+    pub fn use_server(&mut self, text: Option<String>) {
+        self.server = text;
+    }
+
+    /// What to wait for: any of it is a reason to call [`Names::pump`].
+    pub fn interests<'a>(&'a self, polls: &mut Vec<PollFd<'a>>) {
+        match &self.beyond {
+            Beyond::Serving(listener, callers) => {
+                polls.extend(listener.descriptors().map(|one| PollFd::from_borrowed_fd(one, PollFlags::IN)));
+                polls.extend(callers.iter().filter_map(|(channel, _)| interest(channel)));
+            }
+            Beyond::Asking(server, _) => polls.extend(interest(server)),
+            Beyond::Unknown | Beyond::Refused(_) => {}
+        }
     }
 
     /// What a process that asks is told; `None`: [`Names::pump`] will say it.
@@ -74,14 +113,14 @@ impl Names {
             _ => return None,
         }
         // A name that was published counts once the others can find it.
-        if matches!(self.beyond, Beyond::Unknown) {
+        if self.is_unused() {
             self.find_others(VecDeque::new());
         }
         match (&mut self.beyond, request) {
             (Beyond::Asking(server, waiting), request) => {
                 // One that has ended is noticed in `pump`, which asks again.
                 let _ = server.send(&request.encode());
-                waiting.push_back((Some(client), request));
+                waiting.push_back(Asked::now(Some(client), request));
                 None
             }
             (Beyond::Serving(_, callers), Request::Lookup(service)) => {
@@ -89,9 +128,10 @@ impl Names {
                 serve(&self.own, callers);
                 Some(found(callers, &service))
             }
-            (Beyond::Refused(why), Request::Lookup(service)) => Some(Answer::Refused(format!(
-                "the name `{service}` is not published in this job, and names of other jobs cannot be found: {why}"
-            ))),
+            (Beyond::Refused(why), request) if self.server.is_some() => {
+                Some(Asked::now(None, request).failed(&mut self.own, why))
+            }
+            (Beyond::Refused(why), Request::Lookup(service)) => Some(unreachable(&service, why)),
             _ => Some(Answer::Done),
         }
     }
@@ -99,7 +139,7 @@ impl Names {
     /// Hears other mpiruns. The answers that have come, and for whom.
     pub fn pump(&mut self) -> Vec<(u64, Answer)> {
         let mut answers = Vec::new();
-        let own = &self.own;
+        let (own, has_server) = (&mut self.own, self.server.is_some());
         let lost = match &mut self.beyond {
             Beyond::Unknown | Beyond::Refused(_) => None,
             Beyond::Serving(listener, callers) => {
@@ -111,14 +151,26 @@ impl Names {
             }
             Beyond::Asking(server, waiting) => loop {
                 match server.poll() {
-                    Ok(None) => break None,
+                    Ok(None) => {
+                        answers.extend(late(server, waiting, has_server.then_some(&mut *own)));
+                        break None;
+                    }
                     Ok(Some(frame)) => {
-                        if let Some((Some(client), _)) = waiting.pop_front() {
+                        if let Some(Asked { client: Some(client), .. }) = waiting.pop_front() {
                             answers.push((
                                 client,
                                 Answer::decode(&frame).unwrap_or_else(|_| Answer::Refused(OTHER.to_owned())),
                             ));
                         }
+                    }
+                    Err(why) if has_server => {
+                        let why = format!("the name server does not answer ({why})");
+                        let asked = std::mem::take(waiting);
+                        answers.extend(
+                            asked.into_iter().filter_map(|asked| Some((asked.client?, asked.failed(own, &why)))),
+                        );
+                        self.beyond = refused(why);
+                        return answers;
                     }
                     Err(_) => break Some(std::mem::take(waiting)),
                 }
@@ -131,13 +183,14 @@ impl Names {
     }
 
     /// Takes the user's port or calls whoever has it, and asks what was asked before. What is known at once.
-    fn find_others(&mut self, asked: VecDeque<(Option<u64>, Request)>) -> Vec<(u64, Answer)> {
+    fn find_others(&mut self, asked: VecDeque<Asked>) -> Vec<(u64, Answer)> {
         self.beyond = self.others();
         if let Beyond::Asking(server, waiting) = &mut self.beyond {
             // Names that were to be published are among the own ones by now; to say it twice does no harm.
-            let of_own = self.own.iter().map(|(service, port)| (None, Request::Publish(service.clone(), port.clone())));
+            let publish = |(service, port): (&String, &String)| Request::Publish(service.clone(), port.clone());
+            let of_own = self.own.iter().map(|name| Asked::now(None, publish(name)));
             for one in of_own.chain(asked) {
-                let _ = server.send(&one.1.encode());
+                let _ = server.send(&one.request.encode());
                 waiting.push_back(one);
             }
             return Vec::new();
@@ -146,10 +199,16 @@ impl Names {
             Request::Lookup(service) => unknown(&service),
             _ => Answer::Done,
         };
-        asked.into_iter().filter_map(|(client, request)| Some((client?, answer(request)))).collect()
+        asked.into_iter().filter_map(|asked| Some((asked.client?, answer(asked.request)))).collect()
     }
 
     fn others(&self) -> Beyond {
+        if let Some(text) = &self.server {
+            return match Channel::call(text) {
+                Ok(server) => Beyond::Asking(server, VecDeque::new()),
+                Err(why) => refused(format!("the name server cannot be called ({why})")),
+            };
+        }
         // Whoever has the port may end between both steps; then it is free.
         for _ in 0..TRIES {
             match Listener::of_user() {
@@ -166,6 +225,42 @@ impl Names {
         }
         refused("the process that has the user's port for names does not take calls".to_owned())
     }
+}
+
+/// Answers for an mpirun that has the user's port and says nothing. What it says later is heard, and nobody waits for it.
+/// Of a name server, which the user named, these are the names of this job.
+fn late(server: &mut Channel, waiting: &mut VecDeque<Asked>, mut own: Option<&mut Ports>) -> Vec<(u64, Answer)> {
+    let (mut answers, mut undone) = (Vec::new(), Vec::new());
+    for asked in waiting.iter_mut().filter(|asked| asked.since.elapsed() >= PATIENCE) {
+        let Some(client) = asked.client.take() else { continue };
+        if let Some(own) = &mut own {
+            let why = format!("the name server has said nothing for {} s: was it stopped?", PATIENCE.as_secs());
+            answers.push((client, asked.failed(own, &why)));
+            if let Request::Publish(service, _) = &asked.request {
+                undone.push(Request::Unpublish(service.clone()));
+            }
+            continue;
+        }
+        answers.push((client, match &asked.request {
+            Request::Lookup(service) => {
+                let process = server.descriptor().and_then(|socket| rustix::net::sockopt::socket_peercred(socket).ok());
+                let process = process.map_or(String::new(), |peer| format!(" (process {})", peer.pid));
+                Answer::Refused(format!(
+                    "the name `{service}` is not published in this job, and the mpirun that knows those of other jobs{process} has said \
+                     nothing for {} s: was it stopped?",
+                    PATIENCE.as_secs()
+                ))
+            }
+            // This job has the name, or has it no more; the other one hears of it when it goes on.
+            _ => Answer::Done,
+        }));
+    }
+    // It hears what was asked when it goes on.
+    for request in undone {
+        let _ = server.send(&request.encode());
+        waiting.push_back(Asked::now(None, request));
+    }
+    answers
 }
 
 /// Answers the mpiruns that called.
@@ -212,6 +307,18 @@ fn found(callers: &[(Channel, Ports)], service: &str) -> Answer {
     }
 }
 
+/// A reason to look at a connection.
+pub fn interest(channel: &Channel) -> Option<PollFd<'_>> {
+    let wanted = if channel.has_unsent() { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
+    channel.descriptor().map(|descriptor| PollFd::from_borrowed_fd(descriptor, wanted))
+}
+
+fn unreachable(service: &str, why: &str) -> Answer {
+    Answer::Refused(format!(
+        "the name `{service}` is not published in this job, and names of other jobs cannot be found: {why}"
+    ))
+}
+
 fn unknown(service: &str) -> Answer {
     Answer::Refused(format!("the name `{service}` is not published"))
 }
@@ -221,6 +328,8 @@ fn refused(why: String) -> Beyond {
     Beyond::Refused(why)
 }
 
+/// How long an mpirun that serves others may take.
+const PATIENCE: Duration = Duration::from_secs(5);
 const TRIES: u32 = 100;
 const OTHER: &str = "the mpirun that keeps the names of this user's jobs is of another version";
 

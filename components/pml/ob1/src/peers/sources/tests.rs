@@ -1,6 +1,7 @@
 //! Which queues are looked at, and in which order.
 
 use super::*;
+use crate::peers::endpoint::Connected;
 use crate::test_image::{Calls, Transport, fifo_pair};
 use crate::wire;
 use std::boxed::Box;
@@ -12,21 +13,22 @@ impl Calls for Silent {}
 
 static TRANSPORT: Transport<Silent> = Transport(Silent);
 
-fn endpoint(gives_queues: bool) -> &'static Endpoint {
-    Box::leak(Box::new(Endpoint::of_test(&TRANSPORT, gives_queues.then(|| fifo_pair().0))))
+fn connected(gives_queues: bool) -> &'static Connected {
+    Box::leak(Box::new(Connected::of(Endpoint::of_test(&TRANSPORT, gives_queues.then(|| fifo_pair().0)))))
 }
 
-fn peers(gives_queues: impl IntoIterator<Item = bool>) -> Vec<&'static Endpoint> {
-    gives_queues.into_iter().map(endpoint).collect()
+fn peers(gives_queues: impl IntoIterator<Item = bool>) -> Vec<&'static Connected> {
+    gives_queues.into_iter().map(connected).collect()
 }
 
-fn any_source(peers: &[&'static Endpoint], own: Option<u32>) -> AnySource {
-    AnySource::new(peers.iter().copied(), own)
+fn any_source(peers: &[&'static Connected], own: Option<u32>) -> AnySource {
+    let queued = (0..).zip(peers).filter_map(|(rank, connected)| Some((rank, connected.queued()?)));
+    AnySource::new(queued, own, peers.len() - usize::from(own.is_some()))
 }
 
 /// What is sent comes back as from this rank.
-fn send(peers: &[&Endpoint], rank: usize, immediate: u64) {
-    let mut producer = peers[rank].fifo_pair.unwrap().producer();
+fn send(peers: &[&Connected], rank: usize, immediate: u64) {
+    let mut producer = peers[rank].queued().unwrap().fifo_pair.producer();
     assert!(producer.push(wire::EAGER, immediate, 0, None, false, |_| {}).is_ok());
 }
 
@@ -67,7 +69,7 @@ fn who_gives_no_queues_away_is_left_to_progress() {
     assert!(any_source(&peers_of(0, 3), None).find().is_none());
 }
 
-fn peers_of(queues: usize, all: usize) -> Vec<&'static Endpoint> {
+fn peers_of(queues: usize, all: usize) -> Vec<&'static Connected> {
     peers((0..all).map(|rank| rank < queues))
 }
 

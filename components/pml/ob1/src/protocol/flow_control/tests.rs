@@ -4,6 +4,7 @@ use super::*;
 use crate::test_image::{CONTEXT, Calls, Nothing, Transport, state};
 use crate::wire::{self, Envelope};
 use ompi_core::request::{self, Kind};
+use ompi_core::sequence::Sequence;
 use opal_core::sync::AtomicU64;
 use std::boxed::Box;
 
@@ -80,7 +81,7 @@ fn what_comes_before_its_communicator_is_counted_once() {
     assert_eq!(state.unexpected_count(1).messages, 1);
     let context = state.context(CONTEXT + 1).unwrap();
     assert_eq!(context.unexpected(1), 1);
-    context.connect(&[0, 1]);
+    context.connect(&Sequence::up_to(2));
     for (envelope, message) in core::mem::take(&mut context.preactivation) {
         state.message(envelope, message);
     }

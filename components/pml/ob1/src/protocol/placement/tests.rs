@@ -17,7 +17,12 @@ fn state() -> State {
 
 fn post(state: &mut State, source: Option<u32>, tag: i32, room: &mut [u8]) -> Request {
     let request = request::create(Kind::Recv, &Nothing, 0).unwrap();
-    let receive = Receive { buffer: UserBuffer::over(room), request: request.id(), slot_ptr: request.slot_ptr() };
+    let receive = Receive {
+        buffer: UserBuffer::over(room),
+        request: request.id(),
+        slot_ptr: request.slot_ptr(),
+        from_busy: false,
+    };
     state.context(CONTEXT).unwrap().matcher(false).post(source, Tag::only(tag), receive);
     request
 }

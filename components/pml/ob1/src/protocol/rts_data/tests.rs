@@ -5,7 +5,7 @@ use super::store::{ALL_BYTES, MOST};
 use super::*;
 use crate::context::{Body, Message, PendingRts, Receive};
 use crate::matching::Tag;
-use crate::protocol::selection::Protocol;
+use crate::protocol::selection::{Memory, Protocol};
 use crate::raw::UserBuffer;
 use crate::test_image::{self, CONTEXT, Calls, Nothing, Transport, fifo_pair};
 use core::ops::Range;
@@ -30,7 +30,12 @@ fn state() -> State {
 
 fn receive(state: &mut State, room: &mut [u8]) -> Request {
     let request = request::create(Kind::Recv, &Nothing, 0).unwrap();
-    let receive = Receive { buffer: UserBuffer::over(room), request: request.id(), slot_ptr: request.slot_ptr() };
+    let receive = Receive {
+        buffer: UserBuffer::over(room),
+        request: request.id(),
+        slot_ptr: request.slot_ptr(),
+        from_busy: false,
+    };
     let matcher = state.context(CONTEXT).unwrap().matcher(false);
     match matcher.take(Some(1), Tag::only(TAG)) {
         Some((_, _, message)) => state.receive(receive, Status::new(1, TAG, 0), CONTEXT, message),
@@ -42,7 +47,7 @@ fn receive(state: &mut State, room: &mut [u8]) -> Request {
 /// An RTS of so many bytes, which RTS data follows.
 fn rts(state: &mut State, theirs: u64, bytes: u64) {
     let data = Some(state.expect_rts_data(PEER, theirs));
-    let rts = wire::Rts { bytes, handle: theirs, address: None, data_bytes: 1 };
+    let rts = wire::Rts { bytes, handle: theirs, address: None, data_bytes: 1, checksum: 0 };
     let body = Body::Rts(PendingRts { rts, data });
     let envelope = wire::Envelope { context: CONTEXT, collective: false, tag: TAG };
     state.message(envelope, Message { process: PEER, body });
@@ -219,16 +224,18 @@ fn a_sender_sends_rts_data_by_history_and_where_there_is_room() {
     let endpoint: &'static Endpoint = Box::leak(Box::new(Endpoint::of_test(recorder, Some(fifo_pair().0))));
     let sent = |state: &mut State, out: &mut [u8]| {
         let request = request::create(Kind::Send, &Nothing, 0).unwrap();
-        state.send_rts(endpoint, 0, request.id(), UserBuffer::over(out));
+        let buffer = UserBuffer::over(out);
+        let along = super::bytes(endpoint, &buffer);
+        state.send_rts(endpoint, 0, request.id(), buffer, along);
         recorder.0.runs.lock().unwrap().drain(..).sum::<usize>()
     };
     let (mut out, bytes) = (std::vec![0; 10_000], 10_000);
     assert_eq!(sent(&mut state, &mut out), 0, "nobody knows how the peer takes it");
-    endpoint.history.record(bytes, Protocol::Fragments);
+    endpoint.history.record((bytes, Memory::Private), Protocol::Fragments);
     assert_eq!(sent(&mut state, &mut out), endpoint.eager_bytes);
-    endpoint.history.record(bytes, Protocol::SingleCopy);
+    endpoint.history.record((bytes, Memory::Private), Protocol::SingleCopy);
     assert_eq!(sent(&mut state, &mut out), 0);
-    endpoint.history.record(bytes, Protocol::Fragments);
+    endpoint.history.record((bytes, Memory::Private), Protocol::Fragments);
     recorder.0.full.store(true, Ordering::Relaxed);
     assert_eq!(sent(&mut state, &mut out), 0);
     assert!(

@@ -33,9 +33,12 @@ impl Machine {
     fn window(&mut self, at_once: u32, bytes: usize) -> Protocol {
         let clock = || self.clock.get();
         let place = |number: u32| 1 << 40 | if self.one_place { 0 } else { u64::from(number) * bytes as u64 };
-        let protocol = self.selection.begin_at(bytes, place(0), self.single, clock);
+        let protocol = self.selection.begin_at(bytes, place(0), self.single.then_some(Memory::Private), clock);
         (1..at_once).for_each(|number| {
-            assert_eq!(self.selection.begin_at(bytes, place(number), self.single, clock), protocol);
+            assert_eq!(
+                self.selection.begin_at(bytes, place(number), self.single.then_some(Memory::Private), clock),
+                protocol
+            );
         });
         for _ in 0..at_once {
             self.clock.set(self.clock.get() + self.takes[protocol as usize] * bytes as u64 / BYTES as u64);
@@ -79,7 +82,7 @@ fn periods_in_which_nobody_looked_do_not_end_the_turn_of_fragments() {
     let mut machine = Machine::new(1000, 10);
     for _ in 0..2 * RUN {
         let clock = || machine.clock.get();
-        assert_eq!(machine.selection.begin_at(BYTES, 0, true, clock), Protocol::Fragments);
+        assert_eq!(machine.selection.begin_at(BYTES, 0, Some(Memory::Private), clock), Protocol::Fragments);
         std::thread::sleep(std::time::Duration::from_millis(1));
         opal_core::progress::pass();
         machine.clock.set(machine.clock.get() + 1000);
@@ -119,23 +122,43 @@ fn messages_at_once_are_one_period_and_sizes_are_told_apart() {
     (0..2 * RUN).for_each(|_| _ = machine.window(7, BYTES));
     assert_eq!(machine.window(7, BYTES), Protocol::SingleCopy);
     assert_eq!(machine.window(1, 1 << 20), Protocol::Fragments, "of that size nothing is known");
-    assert_eq!(size_class(1), 0);
+    assert_eq!(class(1, Memory::Private), 0);
     assert_eq!(
-        (size_class(usize::MAX), size_class(1 << 22), size_class((1 << 22) - 1)),
-        (CLASSES - 1, CLASSES - 1, CLASSES - 2)
+        (class(usize::MAX, Memory::Private), class(1 << 22, Memory::Private), class((1 << 22) - 1, Memory::Private)),
+        (SIZE_CLASSES - 1, SIZE_CLASSES - 1, SIZE_CLASSES - 2)
     );
+}
+
+#[test]
+fn what_is_known_of_private_memory_says_nothing_of_shareable() {
+    let mut machine = Machine::new(2000, 5000);
+    machine.singles(4 * RUN);
+    assert_eq!(machine.window(1, BYTES), Protocol::Fragments);
+    let clock = || machine.clock.get();
+    let trials = (0..2 * RUN).filter(|_| {
+        let protocol = machine.selection.begin_at(BYTES, 0, Some(Memory::Shareable), clock);
+        machine.clock.set(machine.clock.get() + [2000, 500, 2000][protocol as usize]);
+        machine.selection.end_at(BYTES, clock);
+        protocol == Protocol::SingleCopy
+    });
+    assert_eq!(trials.count() as u32, RUN);
+    let protocol = machine.selection.begin_at(BYTES, 0, Some(Memory::Shareable), clock);
+    machine.selection.end_at(BYTES, clock);
+    assert_eq!((protocol, machine.window(1, BYTES)), (Protocol::SingleCopy, Protocol::Fragments));
+    let classes = [class(BYTES, Memory::Private), class(usize::MAX, Memory::Private), class(1, Memory::Shareable)];
+    assert!(classes[0] < classes[1] && classes[1] < classes[2] && class(usize::MAX, Memory::Shareable) < 32);
 }
 
 #[test]
 fn a_stream_that_never_ends_is_judged_all_the_same() {
     let mut machine = Machine::new(5000, 2000);
     let clock = || machine.clock.get();
-    machine.selection.begin_at(BYTES, 0, true, clock);
-    let mut protocol = machine.selection.begin_at(BYTES, 0, true, clock);
+    machine.selection.begin_at(BYTES, 0, Some(Memory::Private), clock);
+    let mut protocol = machine.selection.begin_at(BYTES, 0, Some(Memory::Private), clock);
     for _ in 0..MOST_PER_WINDOW * (2 * RUN + 2) {
         machine.clock.set(machine.clock.get() + machine.takes[protocol as usize]);
         machine.selection.end_at(BYTES, clock);
-        protocol = machine.selection.begin_at(BYTES, 0, true, clock);
+        protocol = machine.selection.begin_at(BYTES, 0, Some(Memory::Private), clock);
     }
     assert_eq!(protocol, Protocol::SingleCopy);
 }

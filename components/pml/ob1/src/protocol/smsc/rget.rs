@@ -1,5 +1,6 @@
 //! How far a single copy is: on the receiver's side, which reads (RGET), and on the sender's, which may write a part (push).
 
+use crate::checksum;
 use crate::peers::endpoint::Endpoint;
 use crate::raw::{Contiguous, UserBuffer};
 use ompi_core::status::Status;
@@ -29,6 +30,10 @@ pub struct Rget {
     pub claim_word: Option<u32>,
     /// A read failed.
     pub failed: bool,
+    /// CRC32C of the sender's data, if messages have checksums.
+    pub checksum: u32,
+    /// The sender computes: this side copies all, and the selection of protocols does not hear of it.
+    pub alone: bool,
 }
 
 /// The part of a message that its receiver offers to the sender.
@@ -84,8 +89,21 @@ impl Rget {
         sender: u64,
         remote: u64,
     ) -> Rget {
-        let (offer, claim_word, failed) = (Offer::None, None, false);
-        Rget { buffer, target, status, sender, remote, wanted, read: 0, end: wanted, offer, claim_word, failed }
+        Rget {
+            buffer,
+            target,
+            status,
+            sender,
+            remote,
+            wanted,
+            read: 0,
+            end: wanted,
+            offer: Offer::None,
+            claim_word: None,
+            failed: false,
+            checksum: 0,
+            alone: false,
+        }
     }
 
     /// Offers the part from `begin` on.
@@ -101,6 +119,11 @@ impl Rget {
     /// Whether this side has read its part.
     pub fn is_read(&self) -> bool {
         self.read == self.end
+    }
+
+    /// Whether what was copied is not what the sender has.
+    pub fn is_damaged(&self) -> bool {
+        checksum::is_on() && self.target.checksum(self.wanted) != self.checksum
     }
 
     /// Where to divide the message: near the middle, `head_start` bytes later, and so that no page of the receiver's buffer

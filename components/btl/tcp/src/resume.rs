@@ -1,0 +1,125 @@
+//! Connections that broke and go on: the same stream over another socket, by any path to the same peer.
+//!
+//! A connection between two hosts keeps what its peer has not acknowledged (`send_queue`). When it breaks, this process
+//! connects again, to the next pair of interfaces first; the peer may do so at the same time. In the handshake both say how
+//! many bytes have come, and each sends the rest. Frames keep their order and come once, and layers above notice nothing.
+//!
+//! A path that died is not a peer that died. Where each path refuses, the peer's process has ended. So it has where its
+//! system ends the stream in order, since this module never does that to a connection that goes on: it resets.
+
+use crate::connect;
+use crate::connection::Connection;
+use crate::poll::Poller;
+use crate::socket;
+use crate::state::{Resume, State};
+use crate::transport::Transport;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use opal_core::framework::btl;
+use opal_core::{message, sys, verbose};
+use rustix::io::Errno;
+
+impl Poller {
+    /// A connection in force broke: begins to make it again.
+    #[cold]
+    pub fn break_off(&mut self, transport: &Transport, connection: &Connection, why: Errno) {
+        let mut tx = connection.tx.lock();
+        let ends = transport.ends_of(connection, &tx);
+        verbose!(btl::FRAMEWORK, 5, "tcp: the connection {ends} broke ({}); it is made again", socket::why(why));
+        let received = self.rx.get(connection.id).map_or(0, |rx| {
+            rx.suspend();
+            rx.received()
+        });
+        let mut resume = Resume::new(&transport.limits, why);
+        let moved = received + tx.acknowledged();
+        (resume.before, resume.deadline_ns) = tx.breaks.add(moved, sys::monotonic_ns(), resume.deadline_ns);
+        tx.resume = Some(resume);
+        drop(tx);
+        self.next_path(transport, connection, &socket::why(why));
+    }
+
+    /// As [`Poller::break_off`] for a connection that the peer may have put in force without this process's knowledge.
+    pub fn may_be_in_force(&mut self, transport: &Transport, connection: &Connection, reason: &str) {
+        connection.tx.lock().resume = Some(Resume::new(&transport.limits, Errno::TIMEDOUT));
+        self.next_path(transport, connection, reason);
+    }
+
+    /// The path of a connection that broke on another one is there again: goes back to it.
+    #[cold]
+    pub fn go_home(&mut self, transport: &Transport, connection: &Connection) {
+        let mut tx = connection.tx.lock();
+        let Some(probe) = tx.probe.take().filter(|_| tx.state == State::Connected) else { return };
+        verbose!(btl::FRAMEWORK, 5, "tcp: the connection goes back to its path {}", transport.ends(connection));
+        tx.resume = Some(Resume::new(&transport.limits, Errno::TIMEDOUT));
+        tx.via = None;
+        if let Some(rx) = self.rx.get(connection.id) {
+            rx.suspend();
+        }
+        tx.abandon_socket();
+        connect::attempt_on(transport, connection, &mut tx, Ok(probe));
+        tx.deadline_ns = sys::monotonic_ns() + transport.patience_ns(&tx);
+    }
+
+    /// An attempt to make a connection again failed: tries the next path, or gives the peer up.
+    #[cold]
+    pub fn next_path(&mut self, transport: &Transport, connection: &Connection, reason: &str) {
+        let paths: Vec<u32> = transport.to_peer(connection.peer).map(|path| path.id).collect();
+        let now = sys::monotonic_ns();
+        let mut tx = connection.tx.lock();
+        tx.abandon_socket();
+        let (was_away, was_refused) = (core::mem::take(&mut tx.was_away), core::mem::take(&mut tx.was_refused));
+        let Some(mut resume) = tx.resume else { return };
+        resume.refused += usize::from(was_refused);
+        if was_away {
+            resume.deadline_ns = resume.deadline_ns.max(now + transport.limits.connect_timeout_ns);
+        }
+        if resume.has_peer_ended(paths.len()) || now >= resume.deadline_ns {
+            drop(tx);
+            return self.lose(transport, connection, &resume, &paths, reason);
+        }
+        let via = tx.via.unwrap_or(connection.id);
+        let next = paths.iter().find(|path| **path > via).or(paths.first()).copied();
+        let round = resume.before + (resume.tried / paths.len().max(1)) as u32;
+        resume.tried += 1;
+        (tx.resume, tx.via) = (Some(resume), next.filter(|path| *path != connection.id));
+        let ends = transport.ends_of(connection, &tx);
+        verbose!(btl::FRAMEWORK, 20, "tcp: tries to go on {ends} after: {reason}");
+        if round == 0 {
+            return connect::attempt_listed(transport, connection, &mut tx);
+        }
+        tx.state = State::Backoff { until_ns: now + (PAUSE_NS << round.min(PAUSE_DOUBLINGS)).min(PAUSE_MAX_NS) };
+        connect::list(transport, connection);
+    }
+
+    fn lose(&mut self, transport: &Transport, connection: &Connection, resume: &Resume, paths: &[u32], reason: &str) {
+        let why = socket::why(resume.why);
+        let peer = connection.peer;
+        if resume.has_peer_ended(paths.len()) {
+            // The launcher reports better.
+            verbose!(
+                btl::FRAMEWORK,
+                10,
+                "tcp: process {peer} has ended: the connection broke ({why}), and nobody listens there"
+            );
+        } else {
+            let tried = paths.iter().filter_map(|path| transport.connection(*path)).map(|path| transport.ends(path));
+            let tried: Vec<String> = tried.collect();
+            message!("btl/tcp: {}", lost(peer, &why, reason, &tried));
+        }
+        self.fail_peer(transport, peer);
+    }
+}
+
+/// For people: that a peer is out of reach, and by which paths.
+pub fn lost(peer: u32, why: &str, reason: &str, tried: &[String]) -> String {
+    format!(
+        "process {peer} cannot be reached any more: the connection broke ({why}), and no path carries it on. Tried: {}. The \
+         last attempt: {reason}",
+        tried.join("; ")
+    )
+}
+
+const PAUSE_NS: u64 = 10_000_000;
+const PAUSE_DOUBLINGS: u32 = 10;
+const PAUSE_MAX_NS: u64 = 1_000_000_000;

@@ -1,0 +1,66 @@
+//! Windows over shareable memory of each process's own ([`opal_core::shareable`]), so that messages from and to it are copied once, too.
+
+use super::layout::{Layout, PAGE};
+use super::share::{TOLD, no_memory, share};
+use super::words::Words;
+use crate::comm::Communicator;
+use crate::error::Result;
+use crate::framework::osc::Part;
+use crate::user_memory;
+use alloc::vec::Vec;
+use opal_core::shareable::{self, Mapped, Owned, PeerHeap};
+use opal_core::sys::Place;
+
+/// Parts as this process has them mapped, by rank.
+pub struct MappedParts {
+    /// Where each begins; null where it is empty.
+    pub at: Vec<*mut u8>,
+    /// What holds those of the others.
+    pub others: Vec<Mapped>,
+}
+
+/// Memory for a part; `None` if it is empty, or the machine has not left what all these parts want.
+pub fn own_part(bytes: usize, alignment: usize, parts: &[Part]) -> Option<Owned> {
+    let all = parts.iter().map(|part| part.bytes as u128).sum();
+    let wanted = bytes > 0 && user_memory::check_left(all).is_ok();
+    wanted.then(|| Owned::new(bytes, alignment.max(PAGE))).flatten()
+}
+
+/// Words of a window over such parts, of which that of this process begins at `base`, and the parts; all call it. Without the parts if some
+/// process's is not shareable.
+pub fn share_parts(comm: &Communicator, parts: &[Part], base: *mut u8) -> Result<(Words, Option<MappedParts>)> {
+    let me = comm.rank as usize;
+    let (words, told) = share(comm, Layout::of_words(parts.len()), tell(base, parts[me].bytes))?;
+    if parts.iter().zip(&told).any(|(part, told)| part.bytes > 0 && told[0] == 0) {
+        return Ok((words, None));
+    }
+    let mut mapped = MappedParts { at: Vec::new(), others: Vec::new() };
+    for (rank, (part, told)) in parts.iter().zip(&told).enumerate() {
+        mapped.at.push(match part.bytes {
+            _ if rank == me => base,
+            0 => core::ptr::null_mut(),
+            bytes => {
+                let others = reach(told, bytes).map_err(|_| no_memory())?;
+                let at = others.at();
+                mapped.others.push(others);
+                at
+            }
+        });
+    }
+    Ok((words, Some(mapped)))
+}
+
+/// What the others need to find memory of this process: its file, and the address. The first word is 0 where there is none.
+fn tell(base: *mut u8, bytes: usize) -> [u64; TOLD] {
+    let mut told = [0; TOLD];
+    if let Some(place) = shareable::place().filter(|_| bytes > 0 && shareable::holds(base, bytes)) {
+        told[..Place::WORDS].copy_from_slice(&place.words());
+        told[Place::WORDS] = base.addr() as u64;
+    }
+    told
+}
+
+fn reach(told: &[u64; TOLD], bytes: usize) -> opal_core::Result<Mapped> {
+    let place = Place::of_words([told[0], told[1], told[2]]).ok_or(opal_core::Error::OutOfResource)?;
+    PeerHeap::of(&place)?.reach(told[Place::WORDS], bytes)
+}

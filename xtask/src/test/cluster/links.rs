@@ -1,0 +1,106 @@
+//! The cases of `tests/cluster/two_networks.sh`, which has two network namespaces and virtual wires between them; those with links that
+//! fail also with the heat solver and mpi4py's own tests.
+
+use super::super::programs::{compiled, own_choice};
+use super::super::{Session, Verdict, deadline, mpi4py};
+use crate::failure::{Result, fail};
+use std::process::Command;
+use std::time::Duration;
+
+/// A case each; `cluster/flapping_…` and `cluster/lossy_…` in the full tier.
+pub fn cases(session: &mut Session) {
+    for case in CASES {
+        session.case(&format!("cluster/{case}"), |session| two_networks(session, case).unwrap_or_else(Verdict::from));
+    }
+    if !session.options.all {
+        return;
+    }
+    // A step takes as long as a message there and back.
+    for (link, steps) in [("flapping", "60000"), ("lossy", "300")] {
+        let name = format!("cluster/{link}_heat");
+        session.case(&name, |session| heat(session, link, steps).unwrap_or_else(Verdict::from));
+        session.case(&format!("cluster/{link}_mpi4py"), |session| python(session, link));
+    }
+}
+
+fn two_networks(session: &mut Session, case: &str) -> Result<Verdict> {
+    let dist = session.library().map_err(fail)?.dist;
+    let mut command = Command::new("sh");
+    command.arg(session.tree.root.join("tests/cluster/two_networks.sh")).arg(dist).arg(case);
+    let ended = deadline::run(&mut command, LIMIT, &session.scratch().join(format!("cluster/{case}.log")))?;
+    Ok(judged(&ended))
+}
+
+/// Of a run of `tests/cluster/two_networks.sh`, whose own sentence says what is missing and what to do.
+fn judged(ended: &deadline::Ended) -> Verdict {
+    match () {
+        () if ended.ended_with(0) => Verdict::Passed(String::new()),
+        () if ended.ended_with(LACKS_SOMETHING) => Verdict::Skipped(ended.story()),
+        () => Verdict::Failed(ended.story()),
+    }
+}
+
+/// It repeats its run alone and compares bits.
+fn heat(session: &mut Session, link: &str, steps: &str) -> Result<Verdict> {
+    let program = compiled(session, &session.tree.root.join("tests/c/heat.c"), &["-lm"])?;
+    let words = format!("{} --nx 200 --ny 200 --iters {steps} --check-every 100 --quiet", program.display());
+    let mut command = script(session, link, &words)?;
+    let ended = deadline::run(&mut command, LONG, &session.scratch().join(format!("cluster/{link}_heat.log")))?;
+    Ok(judged(&ended))
+}
+
+/// Its tests of messages and collectives.
+fn python(session: &mut Session, link: &str) -> Verdict {
+    let home = match mpi4py::opened(session) {
+        Ok(home) => home,
+        Err(verdict) => return verdict,
+    };
+    let suites = mpi4py::SUITES.iter().filter(|suite| ["p2p", "coll"].contains(&suite.name));
+    let modules: Vec<mpi4py::Module> = suites.flat_map(|suite| suite.modules).copied().collect();
+    let run = |session: &mut Session| -> Result<Verdict> {
+        let words = mpi4py::arguments(&home, &modules, 1);
+        let mut command = script(session, link, &format!("{} {}", home.python.display(), words.join(" ")))?;
+        own_choice(&mut command);
+        let dist = session.library().map_err(fail)?.dist;
+        let library = dist.join("lib/libmpi_abi.so.1");
+        command.env("LD_LIBRARY_PATH", dist.join("lib"));
+        mpi4py::surround(&mut command, "ompi-rs", &library.canonicalize().unwrap_or(library));
+        let ended = deadline::run(&mut command, LONG, &session.scratch().join(format!("cluster/{link}_mpi4py.log")))?;
+        let wrong = mpi4py::differences(&ended.out, &modules, 4, 1);
+        Ok(if ended.ended_with(0) && !wrong.is_empty() { Verdict::Failed(wrong) } else { judged(&ended) })
+    };
+    run(session).unwrap_or_else(Verdict::from)
+}
+
+/// A case in which the ranks run these words.
+fn script(session: &mut Session, link: &str, words: &str) -> Result<Command> {
+    let dist = session.library().map_err(fail)?.dist;
+    let mut command = Command::new("sh");
+    command.arg(session.tree.root.join("tests/cluster/two_networks.sh")).arg(dist).arg(link).env("PROGRAM", words);
+    Ok(command)
+}
+
+/// Of programs of others.
+const LONG: Duration = Duration::from_secs(900);
+const CASES: [&str; 18] = [
+    "one_wire",
+    "unnamed",
+    "weights",
+    "exclude_network",
+    "exclude_name",
+    "include_unknown",
+    "ipv6",
+    "no_answer",
+    "detour",
+    "falls_silent",
+    "goes_down",
+    "many_addresses",
+    "routes",
+    "striping",
+    "unequal",
+    "slows_down",
+    "flapping",
+    "lossy",
+];
+const LACKS_SOMETHING: i32 = 77;
+const LIMIT: Duration = Duration::from_secs(300);
