@@ -2,7 +2,7 @@
 
 use crate::module::Packet;
 use crate::params;
-use crate::raw::{Interface, Socket};
+use crate::raw::{Interface, Socket, why};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use opal_core::framework::netif;
@@ -61,16 +61,6 @@ fn first() -> Result<Packet, Declined> {
 
 fn names() -> impl Iterator<Item = &'static str> {
     params::IF.text().split(',').map(str::trim).filter(|name| !name.is_empty())
-}
-
-/// In words.
-pub fn why(errno: Errno) -> &'static str {
-    match errno {
-        Errno::PROTOTYPE => "it is no Ethernet",
-        Errno::NETDOWN => "it is down; `ip link set NAME up` brings it up",
-        Errno::NOMEM | Errno::NOBUFS => "the system has no memory for a ring of frames",
-        _ => "the system refuses it",
-    }
 }
 
 opal_core::component! {

@@ -1,7 +1,6 @@
 //! One interface.
 
-use crate::component::why;
-use crate::raw::{Interface, Ring, Socket};
+use crate::raw::{Interface, Ring, Socket, why};
 use alloc::vec::Vec;
 use core::result::Result;
 use opal_core::framework::netif::{Caps, Full, HEADER_BYTES, LEAST_BYTES, Link, Module, PROTOCOLS_MAX};

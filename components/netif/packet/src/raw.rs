@@ -241,6 +241,16 @@ impl Drop for Frame<'_> {
     }
 }
 
+/// In words.
+pub fn why(errno: Errno) -> &'static str {
+    match errno {
+        Errno::PROTOTYPE => "it is no Ethernet",
+        Errno::NETDOWN => "it is down; `ip link set NAME up` brings it up",
+        Errno::NOMEM | Errno::NOBUFS => "the system has no memory for a ring of frames",
+        _ => "the system refuses it",
+    }
+}
+
 fn address(interface: u32, ethertype: u16) -> libc::sockaddr_ll {
     // SAFETY: all zeros are a value of it.
     let mut address: libc::sockaddr_ll = unsafe { zeroed() };
