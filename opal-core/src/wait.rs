@@ -19,7 +19,7 @@
 //! until more comes.
 //!
 //! A rank that only peers of its node can reach sleeps on a futex in its receive segment. A rank that only sockets can reach
-//! sleeps in epoll. A rank that both can reach sleeps in epoll, too, which then also watches the wake-up socket of its peers;
+//! sleeps in epoll, or in poll where only descriptors of cards can wake it ([`watch_descriptor`]). A rank that both can reach sleeps in epoll, too, which then also watches the wake-up socket of its peers;
 //! [`Waker`] tells a sender which one the sleeper uses. Where a peer cannot reach that socket, a sleep lasts at most a
 //! millisecond.
 //!
@@ -33,14 +33,16 @@ mod patience;
 mod polled;
 mod pvars;
 mod sleep;
+mod sockets;
 pub use awaited::{Awaited, Subject, awaiting};
 pub use load::{add_local_rank, expect_local_ranks, may_spin, remove_local_rank};
 pub use polled::{polled_memory, polled_progress};
 pub use pvars::PVARS;
 pub use sleep::{
-    ShortSleeps, Sleeps, Sockets, Timed, WakeMethod, Waker, add_sender, add_waker, asleep_ns, note_full, set_sockets,
-    set_waker, shorten_sleeps, sleeps, wake_threads,
+    ShortSleeps, Sleeps, Timed, WakeMethod, Waker, add_sender, add_waker, asleep_ns, note_full, set_sockets, set_waker,
+    shorten_sleeps, sleeps, wake_threads, watch_descriptor,
 };
+pub use sockets::Sockets;
 
 use crate::progress;
 use crate::sync::{AtomicU32, Once, Ordering, spin_loop, threads_possible};

@@ -1,6 +1,7 @@
 //! Sleeping, and being woken: the protocol stands in [`super`].
 
 use super::awaited::Awaited;
+use super::sockets::{DESCRIPTORS, Sockets};
 use crate::framework::btl;
 use crate::queue::sleep_flag::AWAITS_ROOM;
 use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Once, Ordering, fence, threads_possible};
@@ -64,22 +65,6 @@ pub fn note_full() {
     FULL.store(true, Ordering::Relaxed);
 }
 
-/// Sockets on which a process can sleep.
-pub trait Sockets: Sync {
-    /// Sleeps until something happens to one of them or to what is watched beside them, at most this long; returns
-    /// whether anything did.
-    fn sleep(&self, at_most_us: u64) -> bool;
-
-    /// From now on a sleep ends when this descriptor is readable, too. `false` where the system refuses.
-    fn watch(&self, descriptor: i32) -> bool;
-
-    /// Whether anything of the job can come from them.
-    fn is_needed(&self) -> bool;
-
-    /// The next pass of progress polls them, even if few passes do.
-    fn poll_now(&self);
-}
-
 /// How this process's sleeps ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sleeps {
@@ -133,7 +118,18 @@ pub fn add_waker(waker: &'static dyn Waker) {
 
 /// Provides the process's sockets; the first ones stay.
 pub fn set_sockets(sockets: &'static dyn Sockets) {
-    SOCKETS.call_once(|| sockets);
+    SOCKETS.call_once(|| {
+        if !DESCRIPTORS.each().all(|descriptor| sockets.watch(descriptor)) {
+            shorten_sleeps();
+        }
+        sockets
+    });
+}
+
+/// From now on a sleep ends when this descriptor is readable, too: whether there are sockets or not. It stays open as long as the process
+/// lives, and a pass of progress makes it unreadable. `false` where the system refuses.
+pub fn watch_descriptor(descriptor: i32) -> bool {
+    DESCRIPTORS.watch(descriptor) && SOCKETS.get().is_none_or(|sockets| sockets.watch(descriptor))
 }
 
 /// Tells of a process that stores into shared memory, this one included, whether it registered for membarrier.
@@ -196,15 +192,15 @@ pub(super) fn sleep(awaited: &mut dyn Awaited) {
 
 /// Whether nothing but sockets can wake this process.
 pub(super) fn is_on_sockets_alone() -> bool {
-    SOCKETS.get().is_some() && WAKER.get().is_none()
+    sockets().is_some() && WAKER.get().is_none()
 }
 
 /// Sleeps until something happens to a socket, where nothing but sockets can wake this process; returns whether that is so. A
 /// peer's message wakes it at once then, which a process that yields cannot count on.
 pub(super) fn sleep_on_sockets_alone() -> bool {
-    let (Some(sockets), None) = (SOCKETS.get(), WAKER.get()) else { return false };
+    let (Some(sockets), None) = (sockets(), WAKER.get()) else { return false };
     let since_ns = sys::monotonic_ns();
-    sleep_on_sockets(*sockets);
+    sleep_on_sockets(sockets);
     slept(since_ns);
     true
 }
@@ -227,7 +223,7 @@ fn slept(since_ns: u64) {
 }
 
 fn sleep_by(awaited: &mut dyn Awaited) {
-    let sockets = SOCKETS.get().filter(|sockets| sockets.is_needed());
+    let sockets = sockets().filter(|sockets| sockets.is_needed() || DESCRIPTORS.is_needed());
     if let Some(sockets) = sockets {
         sockets.poll_now();
     }
@@ -236,14 +232,22 @@ fn sleep_by(awaited: &mut dyn Awaited) {
     }
     match (WAKER.get(), sockets) {
         (Some(waker), None) => sleep_on_futex(*waker, false, awaited),
-        (Some(waker), Some(sockets)) if can_wake_sockets_sleep(*waker, *sockets) => {
-            sleep_on_both(*waker, *sockets, awaited)
+        (Some(waker), Some(sockets)) if can_wake_sockets_sleep(*waker, sockets) => {
+            sleep_on_both(*waker, sockets, awaited)
         }
         (Some(waker), Some(_)) => sleep_on_futex(*waker, true, awaited),
         // What happens to a socket before the sleep ends it at once.
-        (None, Some(sockets)) if is_still_idle(awaited, true) => sleep_on_sockets(*sockets),
+        (None, Some(sockets)) if is_still_idle(awaited, true) => sleep_on_sockets(sockets),
         (None, Some(_)) => {}
         (None, None) => sys::nap_us(NAP_US),
+    }
+}
+
+/// Those of a transport, or else the descriptors alone.
+fn sockets() -> Option<&'static dyn Sockets> {
+    match SOCKETS.get() {
+        Some(sockets) => Some(*sockets),
+        None => DESCRIPTORS.is_needed().then_some(&DESCRIPTORS),
     }
 }
 
