@@ -22,7 +22,6 @@ mod words;
 
 pub use access::{Mapped, TargetData, perform};
 pub use layout::{Layout, PAGE};
-pub use locks::Combining;
 pub use module::{NodeModule, Reach};
 pub use own::{MappedParts, own_part, share_layout, share_parts};
 pub use peers::Peers;
