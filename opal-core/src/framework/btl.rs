@@ -423,7 +423,8 @@ pub trait Module: Sync {
         true
     }
 
-    /// The job is at its end, nothing more will be sent: the time to say what was only counted before.
+    /// This process leaves MPI, nothing more will be sent: the time to tell peers that cannot see it, and to say what was only counted
+    /// before. A session that begins later may meet processes of other jobs anew, and may call this again.
     fn finish(&self) {}
 
     /// Whether it is polled from the start. Otherwise it is from its first endpoint on, because nothing can come before.
