@@ -142,7 +142,8 @@ impl Companion {
     /// It was connected to the program: one failure is both's.
     fn job_failed(&mut self, number: u32, status: u8) {
         let is_there = self.program.is_some();
-        // A program that is done with MPI is connected to nobody. The end of one that is not ends its jobs, of which there is nothing to say.
+        // A program that is done with MPI is connected to nobody. The end of one that is not has ended its jobs: there is nothing to
+        // say of that.
         if self.in_use && (is_there || status != ENDED_WITH_PROGRAM) {
             say(&format!(
                 "job {number} of those that process {} spawned ended with status {status}{}",
