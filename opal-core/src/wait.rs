@@ -247,7 +247,7 @@ pub fn any_lost() -> bool {
 }
 
 /// A process of another job was lost, after all that it had sent was taken: waits that need it end, too.
-pub fn note_lost_beyond_job() {
+pub fn tell_lost_beyond_job() {
     LOST_BEYOND_JOB.store(true, Ordering::Relaxed);
 }
 

@@ -29,7 +29,7 @@ pub fn peer_failed(process: u32) {
     state.fail_receives(process);
     drop(state);
     if process::is_beyond_job(process) {
-        wait::note_lost_beyond_job();
+        wait::tell_lost_beyond_job();
     }
 }
 
