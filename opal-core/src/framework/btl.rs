@@ -350,7 +350,8 @@ pub trait Module: Sync {
         self.inner().is_none_or(|inner| inner.is_drained())
     }
 
-    /// The job is at its end, nothing more will be sent: the time to say what was only counted before. The inner one's.
+    /// This process leaves MPI, nothing more will be sent: the time to tell peers that cannot see it, and to say what was only counted
+    /// before. A session that begins later may meet processes of other jobs anew, and may call this again. The inner one's.
     fn finish(&self) {
         self.inner().into_iter().for_each(|inner| inner.finish());
     }
