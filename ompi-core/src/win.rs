@@ -15,7 +15,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use core::ffi::{c_int, c_void};
-use direct::DirectParts;
+use direct_parts::DirectParts;
 use opal_core::sync::{AtomicUsize, ConditionalLock};
 
 mod access;
@@ -23,6 +23,7 @@ pub mod attached;
 mod combining;
 mod create;
 pub mod direct;
+mod direct_parts;
 mod epoch;
 mod hints;
 #[cfg(not(ompi_bare))]

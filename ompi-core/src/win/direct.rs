@@ -6,47 +6,16 @@
 //! [`DirectMemory`]: crate::framework::osc::DirectMemory
 #![allow(unsafe_code)]
 
+use super::direct_parts::DirectPart;
 use super::{Combining, DYNAMIC, Window, can_be_swapped};
 use crate::datatype;
 use crate::framework::op::{Kernel, Operation};
-use crate::framework::osc::{DirectMemory, Module, Part};
 use crate::init;
 use crate::op::{self, Op};
-use alloc::boxed::Box;
 use core::ffi::c_int;
 use opal_core::framework::memcpy;
-use opal_core::sync::{AtomicU64, Ordering, fence};
+use opal_core::sync::{Ordering, fence};
 use opal_core::wait;
-
-/// The memory of every target of one window, by rank; none at all where no target's can be reached.
-pub struct DirectParts(Box<[DirectPart]>);
-
-struct DirectPart {
-    at: *mut u8,
-    // 0 where it cannot be reached, so that nothing is in it.
-    bytes: usize,
-    unit: u64,
-    accumulate_lock: *const AtomicU64,
-}
-
-// SAFETY: addresses that hold as long as the window's module; what is done there is up to the program's synchronisation, or atomic.
-unsafe impl Send for DirectParts {}
-// SAFETY: as above.
-unsafe impl Sync for DirectParts {}
-
-impl DirectParts {
-    /// Of a window with this module, which is kept as long.
-    pub fn of(module: &dyn Module, parts: &[Part]) -> DirectParts {
-        let part = |(rank, part): (usize, &Part)| match module.direct(rank) {
-            Some(DirectMemory { at, accumulate_lock }) => {
-                DirectPart { at, bytes: part.bytes, unit: part.unit as u64, accumulate_lock }
-            }
-            None => DirectPart { at: core::ptr::null_mut(), bytes: 0, unit: 1, accumulate_lock: core::ptr::null() },
-        };
-        let all: Box<[DirectPart]> = parts.iter().enumerate().map(part).collect();
-        DirectParts(if all.iter().any(|part| part.bytes > 0) { all } else { Box::default() })
-    }
-}
 
 /// Where an access goes: a target whose memory can be reached.
 #[derive(Clone, Copy)]
@@ -62,29 +31,20 @@ impl DirectPlace {
     pub fn of(handle: usize, rank: c_int, displacement: i64) -> Option<DirectPlace> {
         let rank = rank as u32 as usize;
         let window = if init::is_active() { DYNAMIC.borrow(handle)? } else { return None };
-        (rank < window.direct.0.len()).then_some(DirectPlace { window, rank, displacement })
+        (rank < window.direct.ranks()).then_some(DirectPlace { window, rank, displacement })
     }
 
     /// The part, and the address in it, if all of the bytes are in it and an epoch allows the access.
     #[inline(always)]
     fn find(self, bytes: usize) -> Option<(&'static DirectPart, *mut u8)> {
         let DirectPlace { window, rank, .. } = self;
-        let part = &window.direct.0[rank];
+        let part = window.direct.part(rank);
         // A negative displacement is a number that no part is as long as.
         let offset = (self.displacement as u64).checked_mul(part.unit)? as usize;
         if offset > part.bytes || bytes > part.bytes - offset || !window.epoch.try_lock()?.admits(rank) {
             return None;
         }
         Some((part, part.at.wrapping_add(offset)))
-    }
-}
-
-impl DirectPart {
-    /// The lock word of a part that [`DirectPlace::find`] has found.
-    #[inline(always)]
-    fn accumulate_lock(&self) -> &AtomicU64 {
-        // SAFETY: the part has bytes, so it is of a module's `direct`, which holds as long as the window.
-        unsafe { &*self.accumulate_lock }
     }
 }
 
@@ -176,7 +136,7 @@ pub unsafe fn compare_and_swap(
 pub fn flush(handle: usize, rank: c_int) -> bool {
     let Some(DirectPlace { window, rank, .. }) = DirectPlace::of(handle, rank, 0) else { return false };
     let Some(epoch) = window.epoch.try_lock() else { return false };
-    if window.direct.0[rank].bytes == 0 || epoch.check_flush(Some(rank)).is_err() {
+    if window.direct.part(rank).bytes == 0 || epoch.check_flush(Some(rank)).is_err() {
         return false;
     }
     drop(epoch);

@@ -90,6 +90,7 @@ const PLACES: &[&str] = &[
     "ompi-core/src/user_memory.rs",
     "ompi-core/src/win/access.rs",
     "ompi-core/src/win/direct.rs",
+    "ompi-core/src/win/direct_parts.rs",
     // A program's data and mapped memory of targets.
     "ompi-core/src/win/node/access.rs",
     // The unsafe methods of traits.

@@ -10,7 +10,6 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::result::Result;
 use opal_core::framework::btl::{self, AmId, Caps, Endpoint, Full, Job, Module, RemoteCaps, deliver};
-use opal_core::framework::memcpy;
 use opal_core::framework::netif::{self, Card, Link, Mac, Received};
 use opal_core::mem::Untrusted;
 use opal_core::sync::{AtomicBool, AtomicU64, ConditionalLock, Once, Ordering};
@@ -324,20 +323,6 @@ impl Module for Eth {
         if let Some(peer) = self.state.lock().peers.at(endpoint) {
             peer.closed = true;
         }
-    }
-
-    unsafe fn send_inline(
-        &self,
-        to: Endpoint,
-        am: AmId,
-        immediate: u64,
-        payload: *const u8,
-        bytes: usize,
-    ) -> Result<(), Full> {
-        self.send_filled(to, am, immediate, bytes, |place| {
-            // SAFETY: `payload` is readable for `bytes` by the caller's promise, and the place is new.
-            unsafe { memcpy::copy(place, payload, bytes) }
-        })
     }
 
     fn send(

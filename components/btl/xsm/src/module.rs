@@ -385,20 +385,9 @@ impl btl::Module for Xsm {
 }
 
 fn checked_address(peer: &Peer<'_>) -> Result<Address> {
-    match Address::wire_id_of(peer.address) {
-        Some(wire::WIRE_ID) => Address::parse(peer.address).ok_or(Error::Malformed),
-        other => {
-            message!(
-                "btl/xsm: process {} speaks wire format {:#010x}, this one {:#010x} ({}); jobs that connect need the same version \
-                 of this library",
-                peer.index,
-                other.unwrap_or(0),
-                wire::WIRE_ID,
-                wire::FORMAT
-            );
-            Err(Error::Mismatch)
-        }
-    }
+    let theirs = Address::wire_id_of(peer.address);
+    btl::check_wire_id("btl/xsm", peer.index, theirs, wire::WIRE_ID, wire::FORMAT)?;
+    Address::parse(peer.address).ok_or(Error::Malformed)
 }
 
 /// How often a process looks whether its peers are still there, at most.
