@@ -53,7 +53,7 @@ pub const ASKED: &[Asked] = &[
         "$0" -n 1 "$1" family 2> "$2/err" & job=$!
         until answer=$("$0" --status $job 2>&1) && echo "$answer" | grep 'a cycle' > "$2/cycle"; do sleep 0.1; done
         echo "$answer"
-        further=$(echo "$answer" | sed -n 's/.*spawned (mpirun \([0-9]*\)):/\1/p')
+        further=$(echo "$answer" | sed -n 's/.*spawned (mpirun \([0-9]*\)).*/\1/p')
         echo "of $further alone:"
         "$0" --status $further
         kill $job
