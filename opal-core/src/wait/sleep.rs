@@ -78,6 +78,51 @@ pub trait Sockets: Sync {
 
     /// The next pass of progress polls them, even if few passes do.
     fn poll_now(&self);
+
+    /// Whether nothing has happened of which [`Sockets::descriptor`] says nothing. Asked right before a sleep on that.
+    fn is_quiet(&self) -> bool {
+        true
+    }
+
+    /// What becomes readable when something happens to one of them: for a sleep on those of two transports.
+    fn descriptor(&self) -> Option<i32>;
+}
+
+/// The sockets of two transports, as one.
+struct Both {
+    first: &'static dyn Sockets,
+    second: &'static dyn Sockets,
+    is_watched: Once<bool>,
+}
+
+impl Sockets for Both {
+    fn sleep(&self, at_most_us: u64) -> bool {
+        let is_watched = || self.second.descriptor().is_some_and(|descriptor| self.first.watch(descriptor));
+        let is_watched = !self.second.is_needed() || *self.is_watched.call_once(is_watched);
+        let at_most_us = if is_watched { at_most_us } else { at_most_us.min(SLICE_WITHOUT_MEMBARRIER_US) };
+        !self.second.is_quiet() || self.first.sleep(at_most_us)
+    }
+
+    fn watch(&self, descriptor: i32) -> bool {
+        self.first.watch(descriptor)
+    }
+
+    fn is_needed(&self) -> bool {
+        self.first.is_needed() || self.second.is_needed()
+    }
+
+    fn poll_now(&self) {
+        self.first.poll_now();
+        self.second.poll_now();
+    }
+
+    fn is_quiet(&self) -> bool {
+        self.first.is_quiet() && self.second.is_quiet()
+    }
+
+    fn descriptor(&self) -> Option<i32> {
+        self.first.descriptor()
+    }
 }
 
 /// How this process's sleeps ended.
@@ -131,9 +176,20 @@ pub fn add_waker(waker: &'static dyn Waker) {
     }
 }
 
-/// Provides the process's sockets; the first ones stay.
+/// Provides the process's sockets. Those of a second transport are slept on beside the first ones; there are two at most.
 pub fn set_sockets(sockets: &'static dyn Sockets) {
-    SOCKETS.call_once(|| sockets);
+    let mut is_first = false;
+    let first = *SOCKETS.call_once(|| {
+        is_first = true;
+        sockets
+    });
+    if !is_first {
+        BOTH.call_once(|| Both { first, second: sockets, is_watched: Once::new() });
+    }
+}
+
+fn all_sockets() -> Option<&'static dyn Sockets> {
+    BOTH.get().map(|both| -> &dyn Sockets { both }).or_else(|| SOCKETS.get().copied())
 }
 
 /// Tells of a process that stores into shared memory, this one included, whether it registered for membarrier.
@@ -202,9 +258,9 @@ pub(super) fn is_on_sockets_alone() -> bool {
 /// Sleeps until something happens to a socket, where nothing but sockets can wake this process; returns whether that is so. A
 /// peer's message wakes it at once then, which a process that yields cannot count on.
 pub(super) fn sleep_on_sockets_alone() -> bool {
-    let (Some(sockets), None) = (SOCKETS.get(), WAKER.get()) else { return false };
+    let (Some(sockets), None) = (all_sockets(), WAKER.get()) else { return false };
     let since_ns = sys::monotonic_ns();
-    sleep_on_sockets(*sockets);
+    sleep_on_sockets(sockets);
     slept(since_ns);
     true
 }
@@ -227,7 +283,7 @@ fn slept(since_ns: u64) {
 }
 
 fn sleep_by(awaited: &mut dyn Awaited) {
-    let sockets = SOCKETS.get().filter(|sockets| sockets.is_needed());
+    let sockets = all_sockets().filter(|sockets| sockets.is_needed());
     if let Some(sockets) = sockets {
         sockets.poll_now();
     }
@@ -236,12 +292,12 @@ fn sleep_by(awaited: &mut dyn Awaited) {
     }
     match (WAKER.get(), sockets) {
         (Some(waker), None) => sleep_on_futex(*waker, false, awaited),
-        (Some(waker), Some(sockets)) if can_wake_sockets_sleep(*waker, *sockets) => {
-            sleep_on_both(*waker, *sockets, awaited)
+        (Some(waker), Some(sockets)) if can_wake_sockets_sleep(*waker, sockets) => {
+            sleep_on_both(*waker, sockets, awaited)
         }
         (Some(waker), Some(_)) => sleep_on_futex(*waker, true, awaited),
         // What happens to a socket before the sleep ends it at once.
-        (None, Some(sockets)) if is_still_idle(awaited, true) => sleep_on_sockets(*sockets),
+        (None, Some(sockets)) if is_still_idle(awaited, true) => sleep_on_sockets(sockets),
         (None, Some(_)) => {}
         (None, None) => sys::nap_us(NAP_US),
     }
@@ -332,6 +388,7 @@ static FULL: AtomicBool = AtomicBool::new(false);
 static WAKER: Once<&'static dyn Waker> = Once::new();
 static SECOND: Once<&'static dyn Waker> = Once::new();
 static SOCKETS: Once<&'static dyn Sockets> = Once::new();
+static BOTH: Once<Both> = Once::new();
 static WATCHED: Once<bool> = Once::new();
 static SLEEPERS: AtomicU32 = AtomicU32::new(0);
 static WOKEN: AtomicU64 = AtomicU64::new(0);

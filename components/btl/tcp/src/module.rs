@@ -20,6 +20,7 @@ use opal_core::framework::reachable::Weight;
 use opal_core::mem::Untrusted;
 use opal_core::sync::Ordering;
 use opal_core::{Error, Result, message, progress, wait};
+use rustix::fd::AsRawFd;
 
 /// The part of the transport behind one interface.
 pub struct Module {
@@ -374,6 +375,10 @@ impl wait::Sockets for Tcp {
 
     fn poll_now(&self) {
         self.poller.lock().poll_now();
+    }
+
+    fn descriptor(&self) -> Option<i32> {
+        Some(self.transport.epoll.as_raw_fd())
     }
 }
 
