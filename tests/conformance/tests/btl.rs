@@ -14,11 +14,20 @@ use test_conformance::late::{Late, Mistake};
 use test_conformance::netif;
 use test_conformance::pair::{self, Pair};
 
-opal_core::image![opal_core::framework::atomics, memcpy_portable, shmem_memfd, btl_eth, btl_self, btl_sm, btl_tcp];
+opal_core::image![
+    opal_core::framework::atomics,
+    memcpy_portable,
+    shmem_memfd,
+    btl_eth,
+    btl_ofi,
+    btl_self,
+    btl_sm,
+    btl_tcp
+];
 
 fn main() {
     // Each test in processes of its own: components are opened once per process.
-    let tests: [(&str, fn()); 10] = [
+    let tests: [(&str, fn()); 14] = [
         ("self", own),
         ("self, memory of the peer", || remote(None)),
         ("operations that take their time", || late(None)),
@@ -27,8 +36,12 @@ fn main() {
         ("sm refuses strangers", strangers),
         ("tcp", tcp),
         ("eth", eth),
+        ("ofi: tcp;ofi_rxm", || ofi("tcp;ofi_rxm")),
+        ("ofi: net", || ofi("net")),
+        ("ofi: sockets", || ofi("sockets")),
         ("sleep and wake", sleep_and_wake),
-        ("one sleep for memory and sockets", one_sleep),
+        ("one sleep for memory and sockets", || one_sleep(false)),
+        ("one sleep for memory, sockets and a fabric", || one_sleep(true)),
     ];
     let only = std::env::args().nth(1).filter(|argument| !argument.starts_with('-'));
     for (name, test) in tests.iter().filter(|(name, _)| only.as_deref().is_none_or(|only| name.contains(only))) {
@@ -160,6 +173,32 @@ fn eth() {
     pair.end();
 }
 
+/// Over a provider of libfabric, by the loopback. Where libfabric is not installed there is nothing to run.
+fn ofi(provider: &'static str) {
+    if has_libfabric() {
+        take_provider(provider);
+        between_two(&btl_ofi::COMPONENT);
+    }
+}
+
+fn has_libfabric() -> bool {
+    // SAFETY: a text with a zero at its end.
+    let has = !unsafe { libc::dlopen(c"libfabric.so.1".as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) }.is_null();
+    if !has {
+        eprintln!("skipped: this machine has no libfabric.so.1 (Debian: libfabric1)");
+    }
+    has
+}
+
+fn take_provider(provider: &'static str) {
+    let param = |name: &str, text: &'static str| {
+        let params = btl_ofi::INFO.params.iter();
+        let param = params.copied().find(|param| param.name == name).expect("it has this parameter");
+        param.set(text, opal_core::mca::Source::Environment).expect("a text");
+    };
+    param("provider_include", provider);
+}
+
 fn strangers() {
     let mut pair = pair::fork();
     let module = opened(&pair);
@@ -222,25 +261,30 @@ fn sleep_and_wake() {
     pair.end();
 }
 
-/// A process that can be reached through memory and through sockets sleeps, and either wakes it: not the end of the time
-/// that a sleep may last.
-fn one_sleep() {
+/// A process that can be reached through memory and through sockets, and perhaps a fabric, sleeps, and each wakes it: not the end of the
+/// time that a sleep may last.
+fn one_sleep(with_fabric: bool) {
     const TURNS: u64 = 40;
+    if with_fabric && !has_libfabric() {
+        return;
+    }
     let mut pair = pair::fork();
     btl::register_handler(0, |_, immediate, _| SEEN.store(immediate, Ordering::Relaxed)).expect("the id is free");
-    // First: where btl/sm runs it would have nothing to do on one node.
+    // First: where btl/sm runs they would have nothing to do on one node.
+    let fabric = with_fabric.then(|| connected_ofi(&mut pair));
     let (modules, address) = opened_tcp(&mut pair);
     let sm = connected(&mut pair);
     let peer = Peer { index: 1 - pair.side, is_self: false, same_node: true, address: &address };
     let reached = |module: &&'static dyn btl::Module| Some((*module, module.add_peer(peer).expect("it is good")?));
     let tcp = modules.iter().find_map(reached).expect("it is reached");
-    for module in [sm.0].into_iter().chain(modules.iter().copied()) {
+    let paths: Vec<_> = [sm, tcp].into_iter().chain(fabric).collect();
+    for module in [sm.0].into_iter().chain(modules.iter().copied()).chain(fabric.map(|(module, _)| module)) {
         progress::add_transport(module).expect("there is a place");
     }
     pair.barrier();
     let before = (wait::sleeps(), cpu_time(), Instant::now());
     for turn in 1..=TURNS {
-        let (module, endpoint) = if turn % 2 == 0 { sm } else { tcp };
+        let (module, endpoint) = paths[turn as usize % paths.len()];
         if pair.side == 0 {
             // Longer than a sleep may last, so that the receiver has been asleep for a while.
             std::thread::sleep(Duration::from_millis(if turn % 4 < 2 { 30 } else { 12 }));
@@ -259,22 +303,32 @@ fn one_sleep() {
         }
     }
     if pair.side == 1 {
+        let of_each = TURNS / (2 * paths.len() as u64);
         let (sleeps, used, passed) = (wait::sleeps(), cpu_time() - before.1, before.2.elapsed());
         // A busy machine now and then wakes the sender before this process falls asleep.
         assert!(
-            sleeps.woken - before.0.woken >= TURNS / 4,
+            sleeps.woken - before.0.woken >= of_each,
             "of {} messages in memory few ended a sleep: {sleeps:?}",
-            TURNS / 2
+            2 * of_each
         );
         assert!(
-            sleeps.socket - before.0.socket >= TURNS / 4,
+            sleeps.socket - before.0.socket >= of_each * (paths.len() as u64 - 1),
             "of {} at sockets few ended a sleep: {sleeps:?}",
-            TURNS / 2
+            2 * of_each * (paths.len() as u64 - 1)
         );
         assert!(sleeps.timed_out - before.0.timed_out <= 4 * TURNS, "sleeps of a millisecond: {sleeps:?}");
         assert!(used < passed / 2, "{used:?} of {passed:?} were spent awake");
     }
     pair.end();
+}
+
+fn connected_ofi(pair: &mut Pair) -> (&'static dyn btl::Module, btl::Endpoint) {
+    btl::set_job(btl::Job { number: 4711, index: pair.side, size: 2, one_node: true, secret: [42; 32] });
+    take_provider("tcp;ofi_rxm");
+    let module = btl::Component::query(&btl_ofi::COMPONENT).expect("it runs")[0];
+    let address = pair.exchange(&module.address());
+    let peer = Peer { index: 1 - pair.side, is_self: false, same_node: true, address: &address };
+    (module, module.add_peer(peer).expect("it is good").expect("it is reached"))
 }
 
 fn cpu_time() -> Duration {

@@ -13,6 +13,8 @@ opal_core::image![
     bml_r2,
     #[cfg(feature = "btl-faulty")]
     btl_faulty,
+    #[cfg(feature = "btl-ofi")]
+    btl_ofi,
     #[cfg(feature = "btl-self")]
     btl_self,
     #[cfg(feature = "btl-sm")]
