@@ -266,6 +266,20 @@ pub fn of_context(context: u32) -> Option<(usize, &'static Communicator)> {
         .filter_map(|handle| Some((handle, borrow(handle)?)))
         .find(|(_, comm)| comm.context == context)
         .or_else(|| DYNAMIC.search(|comm| comm.context == context))
+        .or_else(|| DYNAMIC.search(|comm| comm.merged.get().is_some_and(|merged| merged.context == context)))
+}
+
+/// The communicator that has this context number at a process among its peers, perhaps as the inner one of a communicator between groups.
+#[cold]
+pub fn of_peer_context(process: u32, context: u32) -> Option<&'static Communicator> {
+    let is_one = |comm: &Communicator| {
+        comm.peers().rank_of(process).is_some_and(|rank| comm.peer_contexts().get(rank) == Some(context))
+    };
+    let own = [WORLD_HANDLE, SELF_HANDLE].into_iter().filter_map(borrow).find(|comm| is_one(comm));
+    own.or_else(|| {
+        let is_either = |comm: &Communicator| is_one(comm) || comm.merged.get().is_some_and(|merged| is_one(merged));
+        DYNAMIC.search(is_either).map(|(_, comm)| comm)
+    })
 }
 
 /// A communicator that lives as long as this does: what a request that refers to one keeps.

@@ -134,7 +134,7 @@ classes! {
     RmaShared = 49, "MPI_ERR_RMA_SHARED";
     /// wrong synchronisation of accesses to a window
     RmaSync = 50, "MPI_ERR_RMA_SYNC";
-    /// service name is not published
+    /// service name is not published, or is published already
     Service = 51, "MPI_ERR_SERVICE";
     /// invalid size
     Size = 52, "MPI_ERR_SIZE";

@@ -124,6 +124,9 @@ pub fn leave() {
     report::trace::at_leave();
     file::abandon_all();
     fast_path::close();
+    if let Some(bml) = bml::selected() {
+        bml.modules().iter().for_each(|module| module.finish());
+    }
     smsc::close();
     if let Some(environment) = ess::selected() {
         environment.set_state(ess::State::Finalized);
@@ -208,22 +211,24 @@ pub fn finalize() -> Result<()> {
     if let Some(environment) = ess::selected() {
         environment.barrier()?;
     }
-    if let Some(bml) = bml::selected() {
-        bml.modules().iter().for_each(|module| module.finish());
-    }
     STATE.store(FINALIZED, Ordering::SeqCst);
     comm::close();
     leave();
     Ok(())
 }
 
-/// Until nothing that was sent is still in this process: nobody makes progress afterwards.
+/// Until nothing that was sent is still in this process: nobody makes progress afterwards. Processes of the own job have received what was
+/// sent to them, as a barrier says. Those of other jobs may still have to, also where the request was freed (MPI 5.0 §11.2.2).
 pub fn drain() -> Result<()> {
     let Some(bml) = bml::selected() else { return Ok(()) };
+    let is_last = USERS.load(Ordering::SeqCst) == 1;
     wait::until(|| {
         progress::flush();
         // A pass that moves something may have found room for what had waited above the transports.
-        progress::pass() == 0 && pml::selected().is_drained() && bml.modules().iter().all(|module| module.is_drained())
+        progress::pass() == 0
+            && pml::selected().is_drained()
+            && (!is_last || pml::selected().is_done_beyond_job())
+            && bml.modules().iter().all(|module| module.is_drained())
     })
     .map_err(Fault::from)
 }

@@ -2,6 +2,9 @@
 
 use opal_core::params;
 
+/// What [`INITIAL_ERRHANDLER`] may be.
+pub const INITIAL_HANDLERS: [&str; 3] = ["mpi_errors_are_fatal", "mpi_errors_abort", "mpi_errors_return"];
+
 params! {
     /// Print at start, on rank 0, which components run and why the others do not.
     pub static SHOW_COMPONENTS: Bool = Bool(false), "", level 2;

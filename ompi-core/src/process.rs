@@ -68,6 +68,19 @@ impl Process {
         }
     }
 
+    /// For people, of a process that is gone: `the connection to rank 3 in MPI_COMM_WORLD was lost`. Those of other jobs end without any
+    /// word of this job's launcher.
+    #[cold]
+    pub fn lost(&self) -> String {
+        let described = self.described();
+        match &self.beyond_job {
+            None => format!("the connection to {described} was lost"),
+            Some(_) => format!(
+                "{described} is gone: it has ended or left MPI without MPI_Comm_disconnect, or the connection to it was lost"
+            ),
+        }
+    }
+
     /// What it published, a list of [`crate::addresses`]; waits for it the first time.
     pub fn addresses(&self) -> opal_core::Result<&[u8]> {
         if let Some(met) = &self.beyond_job {
@@ -208,6 +221,22 @@ pub fn get(index: u32) -> Process {
     let beyond = BEYOND_JOB.lock();
     let place = beyond.places[(index - own.size) as usize].as_ref().expect("indices of other jobs are held by groups");
     Process { index, is_self: false, same_node: place.met.same_node, beyond_job: Some(place.met.clone()) }
+}
+
+/// As [`get`], for an index that may be no process's any more.
+pub fn find_by_index(index: u32) -> Option<Process> {
+    let place = match index.checked_sub(OWN.get()?.size) {
+        None => return Some(get(index)),
+        Some(place) => place as usize,
+    };
+    let beyond = BEYOND_JOB.lock();
+    let met = beyond.places.get(place)?.as_ref()?.met.clone();
+    Some(Process { index, is_self: false, same_node: met.same_node, beyond_job: Some(met) })
+}
+
+/// Whether an index is that of a process of another job.
+pub fn is_beyond_job(index: u32) -> bool {
+    OWN.get().is_some_and(|own| index >= own.size)
 }
 
 /// The name of a process by its index.

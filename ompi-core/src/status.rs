@@ -2,6 +2,7 @@
 
 use crate::errhandler;
 use crate::error::{Class, Fault, Result};
+use crate::process;
 use alloc::format;
 use alloc::string::String;
 use orte_core::framework::ess;
@@ -17,7 +18,8 @@ pub struct Status {
     /// MPI_ERROR; single completions leave it alone.
     pub error: i32,
     // Byte count in [0] (low) and [1] (high); flags in the low byte of [2]; of a failed operation in [3] the context number
-    // and one more, and of a truncated message its bytes in [4] (low) and the rest of [2] (high).
+    // and one more; of a truncated message its bytes in [4] (low) and the rest of [2] (high); of one with a process that is gone the
+    // index of that one and one more in [4].
     internal: [i32; 5],
 }
 
@@ -92,10 +94,24 @@ impl Status {
         self.internal[2] |= ((sent >> 32) as i32) << FLAG_BITS;
     }
 
+    /// Says that the operation failed because this process is gone.
+    #[cold]
+    pub fn fail_lost(&mut self, process: u32, context: u32) {
+        self.fail(Class::ProcAborted as i32, context);
+        self.internal[4] = process as i32 + 1;
+    }
+
     /// The fault that [`Status::error`] stands for.
     #[cold]
     pub fn fault(&self) -> Fault {
         let fault = Fault::code(self.error).on(self.context());
+        if self.error == Class::ProcAborted as i32 {
+            let lost = (self.internal[4] as u32).checked_sub(1).and_then(process::find_by_index);
+            return match lost {
+                Some(lost) => fault.because(lost.lost()),
+                None => fault,
+            };
+        }
         let sent = u64::from(self.internal[4] as u32) | u64::from(self.internal[2] as u32 >> FLAG_BITS) << 32;
         match self.error == Class::Truncate as i32 && sent > 0 {
             true => fault.because(format!(

@@ -15,18 +15,22 @@ use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use core::ffi::{c_int, c_void};
+use direct::DirectParts;
 use opal_core::sync::{AtomicUsize, ConditionalLock};
 
 mod access;
 pub mod attached;
+mod combining;
 mod create;
+pub mod direct;
 mod epoch;
 mod hints;
 #[cfg(not(ompi_bare))]
 pub mod node;
 mod synchronize;
 
-pub use access::{accumulated, check_swapped, span};
+pub use access::{accumulated, can_be_swapped, check_swapped, span};
+pub use combining::Combining;
 pub use create::{Wish, create};
 pub use epoch::Epoch;
 pub use hints::WinHints;
@@ -52,6 +56,8 @@ pub struct Window {
     pub errhandler: AtomicUsize,
     name: ConditionalLock<String>,
     epoch: ConditionalLock<Epoch>,
+    // Looks at the module: it ends first.
+    direct: DirectParts,
     module: Arc<dyn osc::Module>,
     attributes: Attributes,
 }
@@ -78,6 +84,7 @@ impl Window {
         let me = comm.rank as usize;
         let own = parts[me];
         let unit = c_int::try_from(own.unit).unwrap_or(c_int::MAX);
+        let direct = DirectParts::of(&*module, &parts);
         let attributes = Attributes { size: own.bytes as i64, unit, flavor: flavor as c_int, model: UNIFIED };
         Window {
             group: comm.group.clone(),
@@ -88,6 +95,7 @@ impl Window {
             errhandler: AtomicUsize::new(errhandler::FATAL),
             name: ConditionalLock::new(String::new()),
             epoch: ConditionalLock::new(Epoch::of(me)),
+            direct,
             module,
             attributes,
         }

@@ -16,10 +16,12 @@ use crate::{Error, Result};
 
 mod blocks;
 pub mod fork;
+mod joint;
 mod peer;
 
 pub use blocks::MOST_ALIGNMENT;
 use blocks::{Blocks, GivenBlock};
+pub use joint::Joint;
 pub use peer::{Mapped, PeerHeap};
 
 /// What this process has.
@@ -161,6 +163,13 @@ impl Drop for Owned {
 #[inline(always)]
 pub fn holds(at: *const u8, bytes: usize) -> bool {
     offset_of(at, bytes, &SHOWN_BYTES).is_some()
+}
+
+/// Whether peers find all of these bytes by their address: they are where shareable memory lies, or in memory that processes have mapped
+/// together ([`Joint`]).
+#[inline(always)]
+pub fn is_shown(at: *const u8, bytes: usize) -> bool {
+    holds(at, bytes) || joint::holds(at, bytes)
 }
 
 /// Whether this address is in the range that [`allocate`] gives memory of, in a child of fork, too.

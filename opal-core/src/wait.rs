@@ -19,12 +19,13 @@
 //! until more comes.
 //!
 //! A rank that only peers of its node can reach sleeps on a futex in its receive segment. A rank that only sockets can reach
-//! sleeps in epoll. A rank that both can reach sleeps in epoll, too, which then also watches the wake-up socket of its peers;
+//! sleeps in epoll, or in poll where only descriptors of cards can wake it ([`watch_descriptor`]). A rank that both can reach sleeps in epoll, too, which then also watches the wake-up socket of its peers;
 //! [`Waker`] tells a sender which one the sleeper uses. Where a peer cannot reach that socket, a sleep lasts at most a
 //! millisecond.
 //!
 //! A waiter also looks at an epoch, which rises when a process of the job dies. A wait that nothing can end any more then
-//! ends with `Err(Unreachable)`; so does one of which nobody knows whom it needs.
+//! ends with `Err(Unreachable)`; so does one of which nobody knows whom it needs. Processes of other jobs may end without harm: what is
+//! known to need one that did ends so, before it would sleep.
 
 mod awaited;
 mod counted;
@@ -33,17 +34,19 @@ mod patience;
 mod polled;
 mod pvars;
 mod sleep;
+mod sockets;
 pub use awaited::{Awaited, Subject, awaiting};
 pub use load::{add_local_rank, expect_local_ranks, may_spin, remove_local_rank};
 pub use polled::{polled_memory, polled_progress};
 pub use pvars::PVARS;
 pub use sleep::{
-    ShortSleeps, Sleeps, Sockets, Timed, WakeMethod, Waker, add_sender, add_waker, asleep_ns, note_full, set_sockets,
-    set_waker, shorten_sleeps, sleeps, wake_threads,
+    ShortSleeps, Sleeps, Timed, WakeMethod, Waker, add_sender, add_waker, asleep_ns, note_full, set_sockets, set_waker,
+    shorten_sleeps, sleeps, wake_threads, watch_descriptor, watch_queue,
 };
+pub use sockets::Sockets;
 
 use crate::progress;
-use crate::sync::{AtomicU32, Once, Ordering, spin_loop, threads_possible};
+use crate::sync::{AtomicBool, AtomicU32, Once, Ordering, spin_loop, threads_possible};
 use crate::sys;
 use crate::{Error, Result};
 use patience::{Patience, SPINS_PER_LOOK};
@@ -181,7 +184,7 @@ impl Backoff {
 
     #[inline(never)]
     fn check(&mut self, awaited: &mut dyn Awaited) -> Result<()> {
-        if any_lost() && !ONLY_NEEDS.get().is_some_and(|only_needs| only_needs(&awaited.subject())) {
+        if any_lost() && needs_lost(awaited) {
             // What the dead process sent before is in the rings: one more pass, then nothing will come.
             if self.is_last_pass {
                 return Err(Error::Unreachable);
@@ -194,6 +197,10 @@ impl Backoff {
             self.since_ns = now;
             PATIENCE.begin();
         } else if now - self.since_ns > if may_spin() { PATIENCE.spin_ns() } else { patience::LONG_NS } {
+            // Those have nothing in the rings any more.
+            if LOST_BEYOND_JOB.load(Ordering::Relaxed) && needs_lost(awaited) {
+                return Err(Error::Unreachable);
+            }
             if let Some(told) = SLEEPS_TOLD.get() {
                 told(self.since_ns, now, awaited);
             }
@@ -241,7 +248,17 @@ pub fn any_lost() -> bool {
     EPOCH.get().is_some_and(|epoch| epoch() != EPOCH_AT_START.load(Ordering::Relaxed))
 }
 
-/// Has this asked once a process of the job was lost: whether what is waited for needs none of the lost, so that the wait goes on.
+/// A process of another job was lost, after all that it had sent was taken: waits that need it end, too.
+pub fn tell_lost_beyond_job() {
+    LOST_BEYOND_JOB.store(true, Ordering::Relaxed);
+}
+
+#[cold]
+fn needs_lost(awaited: &dyn Awaited) -> bool {
+    !ONLY_NEEDS.get().is_some_and(|only_needs| only_needs(&awaited.subject()))
+}
+
+/// Has this asked once a process was lost: whether what is waited for needs none of the lost, so that the wait goes on.
 pub fn ask_who_is_needed(only_needs_living: fn(&Subject) -> bool) {
     ONLY_NEEDS.call_once(|| only_needs_living);
 }
@@ -272,6 +289,7 @@ static ONLY_NEEDS: Once<fn(&Subject) -> bool> = Once::new();
 static SLEEPS_TOLD: Once<fn(u64, u64, &dyn Awaited)> = Once::new();
 static WAITS_TOLD: Once<fn(u64)> = Once::new();
 static EPOCH: Once<fn() -> u32> = Once::new();
+static LOST_BEYOND_JOB: AtomicBool = AtomicBool::new(false);
 static EPOCH_AT_START: AtomicU32 = AtomicU32::new(0);
 
 const SPINS_AFTER_SLEEP: u32 = 16;

@@ -12,8 +12,8 @@ use alloc::vec::Vec;
 use core::mem::MaybeUninit;
 use opal_core::sys;
 
-/// The hidden first argument of the mpirun of a further job; the number of the descriptor of its socket follows, and the word that
-/// parts its programs.
+/// The hidden first argument of the mpirun of a further job; the number of the descriptor of its socket follows, the word that
+/// parts its programs, and its number among the jobs of the universe, of which the first one is 1.
 pub const ARGUMENT: &str = "--ompi-rs-job";
 
 /// What the mpirun of a further job is told first: its ranks find both in their segment.

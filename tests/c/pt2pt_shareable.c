@@ -6,7 +6,7 @@
  * again between two messages, at the same place and at another, as it was mapped and longer; thousands of allocations; threads that
  * do so at the same time. What arrives is what was sent, and what is freed is nobody's. Memory of MPI_Win_allocate is used likewise, and by
  * accesses of others at the same time; with `windows` nothing else is. With `shared-windows` it is memory of MPI_Win_allocate_shared that need
- * not lie together.
+ * not lie together, with `contiguous-windows` such that does.
  */
 #include "threads.h"
 
@@ -93,11 +93,18 @@ static void thousands(void)
     free(out);
 }
 
-static void make_window(int shared, MPI_Aint bytes, unsigned char **base, MPI_Win *win)
+/* How windows get their memory. */
+enum kind { ALLOCATED, SHARED, CONTIGUOUS };
+
+static void make_window(enum kind kind, MPI_Aint bytes, unsigned char **base, MPI_Win *win)
 {
     MPI_Info apart;
-    if (!shared) {
+    if (kind == ALLOCATED) {
         MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, base, win);
+        return;
+    }
+    if (kind == CONTIGUOUS) {
+        MPI_Win_allocate_shared(bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, base, win);
         return;
     }
     MPI_Info_create(&apart);
@@ -108,7 +115,7 @@ static void make_window(int shared, MPI_Aint bytes, unsigned char **base, MPI_Wi
 
 /* Messages from one half of a window's memory to the other half of the next one's, between accesses to both; the last rank's windows of
  * every other round are empty. */
-static void windows(int shared)
+static void windows(enum kind kind)
 {
     enum { ROUNDS = 20, LEAST = 200000 };
     for (int round = 0; round < ROUNDS; round++) {
@@ -117,7 +124,7 @@ static void windows(int shared)
         int to_empty = none && next() == check_ranks - 1;
         unsigned char *base = NULL, *spare = check_alloc((size_t)half);
         MPI_Win win;
-        make_window(shared, empty ? 0 : 2 * half, &base, &win);
+        make_window(kind, empty ? 0 : 2 * half, &base, &win);
         unsigned char *out = empty ? spare : base, *in = empty ? spare : base + half;
         MPI_Request q[2];
         fill(out, (size_t)half, round + check_rank * 100);
@@ -157,6 +164,11 @@ int main(int argc, char **argv)
         thousands();
         in_threads(lives);
     }
-    windows(argc > 1 && strcmp(argv[1], "shared-windows") == 0);
+    if (argc < 2 || strcmp(argv[1], "windows") == 0)
+        windows(ALLOCATED);
+    if (argc < 2 || strcmp(argv[1], "contiguous-windows") == 0)
+        windows(CONTIGUOUS);
+    if (argc > 1 && strcmp(argv[1], "shared-windows") == 0)
+        windows(SHARED);
     return finish();
 }

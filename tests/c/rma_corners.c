@@ -104,31 +104,45 @@ static void adjacent(void)
     MPI_Win_free(&win);
 }
 
-static double fenced(MPI_Win win)
+/* Puts to the next rank's part of a window. */
+static void fenced_puts(MPI_Win win, int puts)
 {
-    double best = 1;
-    for (int i = 0; i < 20; i++) {
-        double begin = MPI_Wtime();
-        for (int j = 0; j < 20; j++)
-            MPI_Win_fence(0, win);
-        double took = MPI_Wtime() - begin;
-        best = took < best ? took : best;
+    static long value = 5;
+    for (int i = 0; i < puts; i++) {
+        MPI_Win_fence(0, win);
+        MPI_Put(&value, 1, MPI_LONG, next, 0, 1, MPI_LONG, win);
+        MPI_Win_fence(0, win);
     }
-    return best;
 }
 
-/* A window that rests costs the others nothing. With a look at each of them a fence took a hundred times as long. */
+/* A window that rests costs the others nothing: passes of progress do not look at it, whatever was done with it before. */
 static void many(void)
 {
+    enum { PUTS = 50, PASSES = 1000 };
     static long memory[WINDOWS];
     static MPI_Win win[WINDOWS];
-    double one, all;
-    MPI_Win_create(memory, sizeof memory, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &win[0]);
-    one = fenced(win[0]);
-    for (int i = 1; i < WINDOWS; i++)
+    unsigned long long before, after;
+    int index, count;
+    MPI_T_pvar_session session;
+    MPI_T_pvar_handle handle;
+    CHECK_CLASS(MPI_T_pvar_get_index("osc_am_polled", MPI_T_PVAR_CLASS_COUNTER, &index), MPI_SUCCESS);
+    MPI_T_pvar_session_create(&session);
+    MPI_T_pvar_handle_alloc(session, index, NULL, &handle, &count);
+    MPI_T_pvar_start(session, handle);
+    for (int i = 0; i < WINDOWS; i++) {
         MPI_Win_create(memory + i, sizeof(long), 8, MPI_INFO_NULL, MPI_COMM_WORLD, &win[i]);
-    all = fenced(win[0]);
-    CHECK_MSG(all < 20 * one, "20 fences took %.1f us, with %d other windows %.1f", one * 1e6, WINDOWS - 1, all * 1e6);
+        fenced_puts(win[i], 1);
+        CHECK_EQ(memory[i], 5);
+    }
+    fenced_puts(win[0], PUTS);
+    MPI_T_pvar_read(session, handle, &before);
+    for (int i = 0; i < PASSES; i++)
+        MPI_Win_sync(win[0]);
+    MPI_T_pvar_read(session, handle, &after);
+    CHECK_MSG(after - before <= PASSES, "%d passes looked at windows %llu times; %d windows rest", PASSES, after - before, WINDOWS);
+    CHECK_MSG((before > 0) == (by_messages && check_ranks > 1), "windows were looked at %llu times", before);
+    MPI_T_pvar_handle_free(session, &handle);
+    MPI_T_pvar_session_free(&session);
     for (int i = 0; i < WINDOWS; i++)
         MPI_Win_free(&win[i]);
 }
@@ -157,11 +171,13 @@ static void two_locks(MPI_Win win, long *memory)
 int main(int argc, char **argv)
 {
     static long memory[2];
+    int provided;
     MPI_Win win;
     check_name = "rma_corners";
     by_messages = argc > 1 && strcmp(argv[1], "am") == 0;
     if (argc > 1)
         setenv("OMPI_MCA_osc", argv[1], 1);
+    MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &check_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &check_ranks);
@@ -177,5 +193,6 @@ int main(int argc, char **argv)
     too_much();
     adjacent();
     many();
+    MPI_T_finalize();
     return finish();
 }

@@ -7,8 +7,9 @@
 /*
  * What two threads may see of each other's accesses (MPI 5.0 sections 12.6.3, 12.7.1 and 12.7.2), on one rank or on two, while other threads
  * access the same window: accumulates of one origin to one element are done in their order, elements are whole, what was flushed is there
- * before what comes after it, and of two that write and then read at least one sees the other. The argument is the components that may
- * serve: over memory of MPI's, and with cma over the program's.
+ * before what comes after it, of two that write and then read at least one sees the other, and two that only read do not see writes of two
+ * others in different orders. The arguments: the components that may serve, over memory of MPI's, and with cma over the program's; then, if
+ * it is there, the seed of the pauses between accesses.
  */
 #include "threads.h"
 
@@ -17,7 +18,9 @@ enum { X, FLAG = ROUNDS, BEGIN, ACK = BEGIN + 2, ARRAY, NOISE = ARRAY + WORDS, B
 
 static MPI_Win win;
 static volatile int over;
-static long saw[2][ROUNDS]; /* what this rank's two parties read of each other */
+static long saw[2][ROUNDS];  /* what this rank's two parties read of each other */
+static long watched[2][ROUNDS]; /* what its two readers found, first word and second word */
+static unsigned seed = 1;
 
 static int last(void)
 {
@@ -38,6 +41,14 @@ static long load(int target, int at)
     return value;
 }
 
+/* So that every order comes about. */
+static void pause_for_a_while(unsigned *state)
+{
+    *state = *state * 1103515245u + 12345u;
+    for (volatile unsigned left = *state >> 16 & 511; left > 0; left--)
+        ;
+}
+
 static int await(int target, int at, long value)
 {
     for (double end = seconds() + 20; load(target, at) < value; sched_yield())
@@ -51,6 +62,7 @@ static void write_and_read(int party)
 {
     int mine = party == 0 ? 0 : last(), other = last() - mine;
     int at = party == 0 ? 0 : 1;
+    unsigned state = seed * 4 + (unsigned)party;
     for (int round = 0; round < ROUNDS / 2; round++) {
         /* They begin together. */
         store(round + 1, mine, BEGIN + at);
@@ -58,9 +70,27 @@ static void write_and_read(int party)
             CHECK_EQ(round, -1);
             return;
         }
+        pause_for_a_while(&state);
         store(1, mine, X + 2 * round + at);
         saw[party][round] = load(other, X + 2 * round + 1 - at);
     }
+}
+
+/* Reads the words that both write in a round: reader 0 that of rank 0 first, reader 1 that of the last one. */
+static void *reader(void *number)
+{
+    int me = (int)(size_t)number, first = me == 0 ? 0 : last(), second = last() - first;
+    unsigned state = seed * 4 + 2 + (unsigned)me;
+    for (int round = 0; round < ROUNDS / 2; round++) {
+        if (!await(first, BEGIN + me, round + 1)) {
+            CHECK_EQ(round, -1);
+            return NULL;
+        }
+        pause_for_a_while(&state);
+        watched[me][2 * round] = load(first, X + 2 * round + me);
+        watched[me][2 * round + 1] = load(second, X + 2 * round + 1 - me);
+    }
+    return NULL;
 }
 
 /* One hands data on by a flag at another rank. */
@@ -152,6 +182,7 @@ int main(int argc, char **argv)
 {
     const char *components = argc > 1 ? argv[1] : "sm,han,am";
     long *memory = check_alloc(LENGTH * sizeof(long));
+    seed = argc > 2 ? (unsigned)atoi(argv[2]) : seed;
     int is_created = strstr(components, "cma") != NULL;
     setenv("OMPI_MCA_osc", components, 1);
     start_threads_multiple(&argc, &argv, "rma_litmus");
@@ -166,24 +197,33 @@ int main(int argc, char **argv)
     MPI_Win_lock_all(0, win);
     MPI_Win_sync(win);
     MPI_Barrier(MPI_COMM_WORLD);
-    pthread_t threads[3];
+    pthread_t threads[5];
     int is_party[2] = {check_rank == 0, check_rank == last()};
     pthread_create(&threads[2], NULL, noise, NULL);
     for (size_t t = 0; t < 2; t++)
-        if (is_party[t])
+        if (is_party[t]) {
             pthread_create(&threads[t], NULL, party, (void *)t);
+            pthread_create(&threads[3 + t], NULL, reader, (void *)t);
+        }
     for (int t = 0; t < 2; t++)
-        if (is_party[t])
+        if (is_party[t]) {
             pthread_join(threads[t], NULL);
+            pthread_join(threads[3 + t], NULL);
+        }
     /* Those that only serve and make noise go on until the parties are done. */
     MPI_Barrier(MPI_COMM_WORLD);
     over = 1;
     pthread_join(threads[2], NULL);
     MPI_Win_unlock_all(win);
     MPI_Bcast(saw[1], ROUNDS, MPI_LONG, last(), MPI_COMM_WORLD);
-    for (int round = 0; check_rank == 0 && round < ROUNDS / 2; round++)
+    MPI_Bcast(watched[1], ROUNDS, MPI_LONG, last(), MPI_COMM_WORLD);
+    for (int round = 0; check_rank == 0 && round < ROUNDS / 2; round++) {
+        const long *one = &watched[0][2 * round], *other = &watched[1][2 * round];
         if (saw[0][round] == 0 && saw[1][round] == 0)
-            CHECK_MSG(0, "in round %d neither saw what the other had written before", round);
+            CHECK_MSG(0, "in round %d neither saw what the other had written before (seed %u)", round, seed);
+        if (one[0] == 1 && one[1] == 0 && other[0] == 1 && other[1] == 0)
+            CHECK_MSG(0, "in round %d two readers saw the writes in different orders (seed %u)", round, seed);
+    }
     MPI_Win_free(&win);
     if (is_created)
         free(memory);

@@ -86,12 +86,16 @@ program main
   use doubled
   implicit none
   type(MPI_File) :: file
-  integer :: i, out(10), in(10), pairs(20)
+  integer :: i, rank, out(10), in(10), pairs(20)
+  character(len=24) :: path
 
   call MPI_Init()
+  call MPI_Comm_rank(MPI_COMM_WORLD, rank)
   call MPI_Register_datarep('small', read_small, write_small, extent_of, state)
   call MPI_Register_datarep_c('large', read_large, write_large, extent_of, state)
-  call MPI_File_open(MPI_COMM_SELF, 'datarep_f08.bin', ior(ior(MPI_MODE_CREATE, MPI_MODE_RDWR), MPI_MODE_DELETE_ON_CLOSE), &
+  ! Each rank has a file of its own.
+  write (path, '(a,i0,a)') 'datarep_f08.', rank, '.bin'
+  call MPI_File_open(MPI_COMM_SELF, path, ior(ior(MPI_MODE_CREATE, MPI_MODE_RDWR), MPI_MODE_DELETE_ON_CLOSE), &
     MPI_INFO_NULL, file)
   out = [(7 * i, i = 1, 10)]
   call around('small')

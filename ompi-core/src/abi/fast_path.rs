@@ -9,6 +9,7 @@
 
 use super::pt2pt::{complete_irecv, complete_isend, complete_recv, complete_send};
 use super::tell::tell_pending;
+use crate::buffer;
 use crate::comm::{self, Communicator};
 use crate::datatype;
 use crate::framework::pml::{self, EntryPoints, FastPath, Taken};
@@ -112,7 +113,7 @@ fn tell() {
 #[inline(always)]
 fn plain(at: *const c_void, count: c_int, datatype: usize, comm: usize) -> Option<(usize, &'static Communicator)> {
     let unit = datatype::unit(datatype);
-    if rarely(unit == 0) || rarely(at.is_null()) && count != 0 {
+    if rarely(unit == 0) || rarely(at as usize <= buffer::AUTOMATIC) && count != 0 {
         return None;
     }
     Some((count as u32 as usize * unit, comm::borrow(comm)?))

@@ -118,7 +118,7 @@ fn no_wildcards(source: c_int, tag: c_int) -> Result<()> {
 
 /// MPI_Pready as it nearly always is.
 #[inline(always)]
-fn shortcut_pready(partition: c_int, request: <Request as ParamKind>::C) -> bool {
+unsafe fn shortcut_pready(partition: c_int, request: <Request as ParamKind>::C) -> bool {
     // A negative number becomes one that no partition has.
     request::pready(request, partition as usize)
 }

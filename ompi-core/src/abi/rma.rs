@@ -14,7 +14,7 @@ use crate::group;
 use crate::info::Info;
 use crate::op::Op as AnyOp;
 use crate::request::Request;
-use crate::win::{self, Window, Wish};
+use crate::win::{self, Window, Wish, direct};
 use alloc::format;
 use alloc::string::String;
 use core::ffi::{c_char, c_int, c_void};
@@ -117,7 +117,7 @@ rows! {
     fn Put(
         origin_addr: ConstBuffer, origin_count: Count, origin_datatype: Committed, target_rank: Rank,
         target_disp: Raw<Aint>, target_count: Count, target_datatype: Committed, win: Win,
-    ) [large] => {
+    ) [large, shortcut] => {
         let origin = data(origin_addr, origin_count, origin_datatype, "origin_addr")?;
         let at = Place { rank: target_rank, displacement: target_disp, count: target_count, datatype: target_datatype };
         // SAFETY: the caller keeps the standard's contract for the buffer until the operation is complete.
@@ -128,7 +128,7 @@ rows! {
     fn Get(
         origin_addr: Buffer, origin_count: Count, origin_datatype: Committed, target_rank: Rank,
         target_disp: Raw<Aint>, target_count: Count, target_datatype: Committed, win: Win,
-    ) [large] => {
+    ) [large, shortcut] => {
         let origin = data(origin_addr, origin_count, origin_datatype, "origin_addr")?;
         let at = Place { rank: target_rank, displacement: target_disp, count: target_count, datatype: target_datatype };
         // SAFETY: the caller keeps the standard's contract for the buffer until the operation is complete.
@@ -161,7 +161,7 @@ rows! {
     fn Fetch_and_op(
         origin_addr: ConstBuffer, result_addr: Buffer, datatype: Committed, target_rank: Rank,
         target_disp: Raw<Aint>, op: Op, win: Win,
-    ) [] => {
+    ) [shortcut] => {
         let result = data(result_addr, 1, datatype, "result_addr")?;
         let at = Place { rank: target_rank, displacement: target_disp, count: 1, datatype };
         if !datatype.is_predefined() {
@@ -178,7 +178,7 @@ rows! {
     fn Compare_and_swap(
         origin_addr: ConstBuffer, compare_addr: ConstBuffer, result_addr: Buffer, datatype: Committed,
         target_rank: Rank, target_disp: Raw<Aint>, win: Win,
-    ) [] => {
+    ) [shortcut] => {
         let origin = data(origin_addr, 1, datatype, "origin_addr")?;
         let compare = data(compare_addr, 1, datatype, "compare_addr")?;
         let result = data(result_addr, 1, datatype, "result_addr")?;
@@ -232,6 +232,80 @@ rows! {
         let origin = Origin { at: origin_addr, count: origin_count, datatype: origin_datatype };
         give(at.get_accumulate(win, origin.data(&op)?, result, &op, true)?, request)
     }
+}
+
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "those of the C function")]
+unsafe fn shortcut_put(
+    origin_addr: *const c_void,
+    origin_count: c_int,
+    origin_datatype: usize,
+    rank: c_int,
+    displacement: Aint,
+    target_count: c_int,
+    target_datatype: usize,
+    win: usize,
+) -> bool {
+    let Some(place) = direct::DirectPlace::of(win, rank, displacement) else { return false };
+    let bytes = run(origin_count, origin_datatype);
+    let is_plain = bytes > 0 && bytes == run(target_count, target_datatype) && !origin_addr.is_null();
+    // SAFETY: the caller keeps the standard's contract for the buffer.
+    is_plain && unsafe { direct::put(origin_addr.cast(), bytes, place) }
+}
+
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "those of the C function")]
+unsafe fn shortcut_get(
+    origin_addr: *mut c_void,
+    origin_count: c_int,
+    origin_datatype: usize,
+    rank: c_int,
+    displacement: Aint,
+    target_count: c_int,
+    target_datatype: usize,
+    win: usize,
+) -> bool {
+    let Some(place) = direct::DirectPlace::of(win, rank, displacement) else { return false };
+    let bytes = run(origin_count, origin_datatype);
+    let is_plain = bytes > 0 && bytes == run(target_count, target_datatype) && !origin_addr.is_null();
+    // SAFETY: the caller keeps the standard's contract for the buffer.
+    is_plain && unsafe { direct::get(origin_addr.cast(), bytes, place) }
+}
+
+#[inline(always)]
+unsafe fn shortcut_fetch_and_op(
+    origin_addr: *const c_void,
+    result_addr: *mut c_void,
+    datatype: usize,
+    rank: c_int,
+    displacement: Aint,
+    op: usize,
+    win: usize,
+) -> bool {
+    let Some(place) = direct::DirectPlace::of(win, rank, displacement) else { return false };
+    // SAFETY: the caller keeps the standard's contract for the buffers.
+    unsafe { direct::fetch_and_op(origin_addr.cast(), result_addr.cast(), datatype, op, place) }
+}
+
+#[inline(always)]
+unsafe fn shortcut_compare_and_swap(
+    origin_addr: *const c_void,
+    compare_addr: *const c_void,
+    result_addr: *mut c_void,
+    datatype: usize,
+    rank: c_int,
+    displacement: Aint,
+    win: usize,
+) -> bool {
+    let Some(place) = direct::DirectPlace::of(win, rank, displacement) else { return false };
+    // SAFETY: the caller keeps the standard's contract for the buffers.
+    unsafe { direct::compare_and_swap(origin_addr.cast(), compare_addr.cast(), result_addr.cast(), datatype, place) }
+}
+
+/// Bytes of elements of a predefined datatype that are one run; 0 if they are not, or if there are none.
+#[inline(always)]
+fn run(count: c_int, datatype: usize) -> usize {
+    if count > 0 { count as usize * crate::datatype::unit(datatype) } else { 0 }
 }
 
 /// MPI_MAX_OBJECT_NAME.

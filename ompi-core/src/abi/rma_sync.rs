@@ -1,6 +1,7 @@
 //! Synchronising accesses to windows. MPI 5.0 §12.5.
 
 use super::kinds::{Group, Out, Rank, Raw, Win};
+use crate::win::direct;
 use core::ffi::c_int;
 
 rows! {
@@ -56,7 +57,7 @@ rows! {
     }
 
     /// Completes all accesses to one process, here and there. MPI 5.0 §12.5.4.
-    fn Win_flush(rank: Rank, win: Win) [] => {
+    fn Win_flush(rank: Rank, win: Win) [shortcut] => {
         win.flush(Some(rank))
     }
 
@@ -80,4 +81,9 @@ rows! {
         win.sync();
         Ok(())
     }
+}
+
+#[inline(always)]
+unsafe fn shortcut_win_flush(rank: c_int, win: usize) -> bool {
+    direct::flush(win, rank)
 }

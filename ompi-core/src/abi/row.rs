@@ -20,7 +20,7 @@
 /// initialised and after it is finalised; all others are refused then. `tool` (MPI_T): errors are returned, no handler is called,
 /// and the tool interface must be initialised instead of MPI; `tool, always`: neither. `fast`: the symbol jumps to the function in its
 /// [`DispatchSlot`](crate::abi::dispatch::DispatchSlot), at first the row's. `shortcut`: `shortcut_x` of the same file gets the arguments
-/// as C passed them before anything is checked; where it returns `true`, it did all. `unsupported` instead of a body: the function checks no argument, so that the
+/// as C passed them before anything is checked; where it returns `true`, it did all (not of the twin). `unsupported` instead of a body: the function checks no argument, so that the
 /// honest error wins, and raises MPI_ERR_UNSUPPORTED_OPERATION. A row with `->` gets its arguments as C passed them and cannot fail.
 macro_rules! rows {
     () => {};
@@ -48,6 +48,10 @@ macro_rules! rows {
     (@one [tool always] $($row:tt)*) => { rows! { @emit always raise_tool C check [] $($row)* } };
     (@one [large] $($row:tt)*) => {
         rows! { @emit initialized raise C check [] $($row)* }
+        rows! { @emit initialized raise Large check_large [_c] $($row)* }
+    };
+    (@one [large shortcut] $($row:tt)*) => {
+        rows! { @short $($row)* }
         rows! { @emit initialized raise Large check_large [_c] $($row)* }
     };
     (@one [large fast] $($row:tt)*) => {
@@ -128,7 +132,8 @@ macro_rules! rows {
                 unsafe extern "C" fn [<PMPI_ $name>]($($p: <$k as $crate::abi::kinds::ParamKind>::C),*) -> core::ffi::c_int {
                     rows! { @run initialized raise check [] $name ($($p: $k),*) $body }
                 }
-                if [<shortcut_ $name:lower>]($($p),*) {
+                // SAFETY: the caller keeps the standard's contract for the arguments.
+                if unsafe { [<shortcut_ $name:lower>]($($p),*) } {
                     return 0;
                 }
                 // SAFETY: the same function with the same arguments.

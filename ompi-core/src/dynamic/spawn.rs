@@ -7,6 +7,7 @@ use super::soft;
 use crate::comm::Communicator;
 use crate::error::{Class, Fault, Result};
 use crate::info::Info;
+use crate::parameters::INITIAL_HANDLERS;
 use crate::process;
 use alloc::format;
 use alloc::string::String;
@@ -122,7 +123,12 @@ fn app(program: &Program) -> Result<SpawnApp> {
             option("--npernode", String::from("1"));
         }
         if let Some(handler) = info.get("mpi_initial_errhandler") {
-            options.extend(["--mca", "mpi_initial_errhandler", &handler].map(|word| word.as_bytes().to_vec()));
+            if !INITIAL_HANDLERS.contains(&handler.as_str()) {
+                let why =
+                    format!("mpi_initial_errhandler is `{handler}`; it must be one of {}", INITIAL_HANDLERS.join(", "));
+                return Err(Fault::new(Class::Spawn).argument("info").because(why));
+            }
+            options.extend(["--initial-errhandler", &handler].map(|word| word.as_bytes().to_vec()));
         }
         if let Some(text) = info.get("soft") {
             ranks =
@@ -139,7 +145,8 @@ fn is_true(value: &str) -> bool {
 }
 
 /// Info keys (MPI 5.0 §11.8.4, and Open MPI's) and the options of mpirun that mean the same.
-const OPTIONS: [(&str, &str); 11] = [
+const OPTIONS: [(&str, &str); 12] = [
+    ("arch", "--arch"),
     ("wdir", "--wdir"),
     ("wd", "--wdir"),
     ("path", "--path"),

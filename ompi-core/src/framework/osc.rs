@@ -14,7 +14,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use opal_core::mca;
 use opal_core::mca::select::{Verdict, record};
-use opal_core::sync::Once;
+use opal_core::sync::{AtomicU64, Once};
 
 /// How a window got its memory: MPI_WIN_FLAVOR_….
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,6 +88,16 @@ pub enum Access<'a> {
     },
 }
 
+/// Memory of a target that this process can load and store. Where a module says so, an access to it is done by a copy at once and needs
+/// nothing else, and a flush is a full fence.
+#[derive(Clone, Copy)]
+pub struct DirectMemory<'a> {
+    /// Where it begins.
+    pub at: *mut u8,
+    /// Not 0 while somebody combines there ([`Combining`](crate::win::Combining)).
+    pub accumulate_lock: &'a AtomicU64,
+}
+
 /// Who else may hold a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lock {
@@ -104,6 +114,11 @@ pub trait Module: Send + Sync {
 
     /// Where this process can load and store the memory of another one, and its length.
     fn shared(&self, _rank: usize) -> Option<(*mut u8, usize)> {
+        None
+    }
+
+    /// How short accesses to a target may be done without a call of [`Module::access`], if they may; it holds as long as the module.
+    fn direct(&self, _rank: usize) -> Option<DirectMemory<'_>> {
         None
     }
 

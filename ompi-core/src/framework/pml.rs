@@ -96,6 +96,17 @@ pub trait Module: Sync {
         true
     }
 
+    /// Whether nothing is under way between this process and those of other jobs: no send waits for room or for its receive, and no long
+    /// message moves. The last user of MPI polls until it is so; those processes are in no barrier with this one.
+    fn is_done_beyond_job(&self) -> bool {
+        true
+    }
+
+    /// Whether a process was found to be out of reach.
+    fn is_lost(&self, _process: u32) -> bool {
+        false
+    }
+
     /// Connects to a process, so that what it sends arrives; does nothing if they are connected. `Err` if it was lost.
     /// Returns the most bytes of an out-of-band message to it: at least [`OOB_BYTES`].
     fn reach(&self, process: u32) -> Result<usize>;

@@ -1,7 +1,7 @@
 //! Gives all parameters their values.
 
 use crate::errhandler;
-use crate::parameters::{ALL, INITIAL_ERRHANDLER};
+use crate::parameters::{ALL, INITIAL_ERRHANDLER, INITIAL_HANDLERS};
 use crate::report;
 use alloc::vec::Vec;
 use opal_core::mca::{self, Framework, image, source};
@@ -29,12 +29,10 @@ pub fn initial_errhandler() -> usize {
 
 fn check_initial_errhandler() -> opal_core::Result<()> {
     let value = INITIAL_ERRHANDLER.text();
-    if ["mpi_errors_return", "mpi_errors_abort", "mpi_errors_are_fatal"].contains(&value) {
+    if INITIAL_HANDLERS.contains(&value) {
         return Ok(());
     }
-    message!(
-        "mpi_initial_errhandler is `{value}`; it must be mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return"
-    );
+    message!("mpi_initial_errhandler is `{value}`; it must be one of {}", INITIAL_HANDLERS.join(", "));
     Err(opal_core::Error::Invalid)
 }
 

@@ -3,6 +3,7 @@
 use super::{OF_ANOTHER_JOB, listen, rank_of};
 use crate::comm;
 use crate::framework::pml::subject::{self, COLLECTIVE, NO_CONTEXT};
+use crate::process;
 use crate::status::{ANY_SOURCE, ANY_TAG};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -41,13 +42,17 @@ const ELLIPSIS: char = '…';
 pub fn words(subject: &Subject) -> String {
     let name = comm::of_context(subject.context).filter(|_| subject.context != NO_CONTEXT);
     let on = name.map_or(String::new(), |(_, comm)| format!(" on {}", comm.described()));
+    let own = match name {
+        Some((_, comm)) if comm.is_inter() && comm.context != subject.context => rank_in_group(comm, subject.rank),
+        _ => subject.rank,
+    };
     let in_world = match subject.process {
         Subject::NO_PROCESS => String::new(),
-        process if rank_of(process).is_none() => String::from(OF_ANOTHER_JOB),
-        process if subject.rank == process as i32 => String::new(),
+        process if rank_of(process).is_none() => of_another_job(process, own),
+        process if own == process as i32 => String::new(),
         process => format!(" (rank {process} of the job)"),
     };
-    let rank = match subject.rank {
+    let rank = match own {
         ANY_SOURCE => "any rank".to_string(),
         rank => format!("rank {rank}"),
     };
@@ -79,6 +84,22 @@ pub fn words(subject: &Subject) -> String {
         subject::WINDOW => format!("{rank}{in_world} to do what was asked of it for a window: it must call MPI"),
         subject::ANY_OF => format!("any of {} operations", subject.tag),
         _ => String::new(),
+    }
+}
+
+/// Collective operations between two groups number the ranks of both; people know those of each.
+fn rank_in_group(comm: &comm::Communicator, rank: i32) -> i32 {
+    let of = |ranks: &core::ops::Range<usize>| {
+        Some(rank as usize).filter(|rank| ranks.contains(rank)).map(|rank| rank - ranks.start)
+    };
+    comm.merged_ranks().iter().find_map(of).map_or(rank, |rank| rank as i32)
+}
+
+fn of_another_job(process: u32, rank: i32) -> String {
+    match process::find_by_index(process).map(|process| process.name()) {
+        Some(name) if name.rank as i32 == rank => format!(" ({OF_ANOTHER_JOB} {:x})", name.job),
+        Some(name) => format!(" (rank {} {OF_ANOTHER_JOB} {:x})", name.rank, name.job),
+        None => format!(" ({OF_ANOTHER_JOB})"),
     }
 }
 

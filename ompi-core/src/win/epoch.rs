@@ -61,6 +61,12 @@ impl Epoch {
         }
     }
 
+    /// Whether [`Epoch::check_access`] allows an access without a request, which is noted then.
+    #[inline(always)]
+    pub fn admits(&mut self, rank: usize) -> bool {
+        self.all.is_some() || self.check_access(rank, false).is_ok()
+    }
+
     /// A fence: ends its epoch, and begins the next unless nothing succeeds.
     pub fn fence(&mut self, succeeds: bool) -> Result<()> {
         self.check_over()?;

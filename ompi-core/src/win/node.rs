@@ -22,9 +22,8 @@ mod words;
 
 pub use access::{Mapped, TargetData, perform};
 pub use layout::{Layout, PAGE};
-pub use locks::Combining;
 pub use module::{NodeModule, Reach};
-pub use own::{MappedParts, own_part, share_parts};
+pub use own::{MappedParts, own_part, share_layout, share_parts};
 pub use peers::Peers;
-pub use share::{TOLD, exchange, no_memory, share};
+pub use share::{SharedWords, TOLD, exchange, no_memory, share};
 pub use words::Words;

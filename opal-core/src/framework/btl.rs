@@ -37,7 +37,7 @@ use crate::framework::shmem::Segment;
 use crate::mca;
 use crate::mem::Untrusted;
 use crate::queue::fifo_pair::FifoPair;
-use crate::sync::{AtomicBool, AtomicU64, Once, Ordering};
+use crate::sync::{AtomicBool, AtomicU64, Ordering};
 use crate::{Error, Result};
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -129,98 +129,16 @@ pub struct RxMessage<'a> {
     pub payload: Untrusted<'a>,
 }
 
-/// The processes among which messages travel, for transports that others can reach, too.
-#[derive(Clone, Copy)]
-pub struct Job {
-    /// Its number, different from that of any other on the same network.
-    pub number: u64,
-    /// This process's [`Peer::index`] at the others.
-    pub index: u32,
-    /// How many processes.
-    pub size: u32,
-    /// All of them are on one node.
-    pub one_node: bool,
-    /// What only they know; never leaves a process.
-    pub secret: [u8; 32],
-}
-
-static JOB: Once<Job> = Once::new();
-
-/// Says which process of the job this one is: once, before transports are opened. Without it, transports that must
-/// tell peers from other processes decline.
-pub fn set_job(job: Job) {
-    JOB.call_once(|| job);
-}
-
-/// What [`set_job`] was given.
-pub fn job() -> Option<&'static Job> {
-    JOB.get()
-}
-
-static AM_HANDLERS: [Once<AmHandler>; AM_IDS] = [const { Once::new() }; AM_IDS];
-static ON_FAILURE: Once<fn(peer: u32)> = Once::new();
-
-/// Registers the handler of an am id; once per id, before any peer is added. `Err(Exists)` if it has one.
-pub fn register_handler(am: AmId, handler: AmHandler) -> Result<()> {
-    let place = AM_HANDLERS.get(am as usize).ok_or(Error::Invalid)?;
-    let mut mine = false;
-    place.call_once(|| {
-        mine = true;
-        handler
-    });
-    if mine { Ok(()) } else { Err(Error::Exists) }
-}
-
-/// For modules: calls the handler of a message that arrived. A message of a kind without a handler is dropped: its
-/// sender's mistake.
-#[inline(always)]
-pub fn deliver(am: AmId, peer: u32, immediate: u64, payload: Untrusted<'_>) {
-    match AM_HANDLERS.get(am as usize).and_then(|place| place.get()) {
-        Some(handler) => handler(peer, immediate, payload),
-        None => unhandled(am, peer),
-    }
-}
-
-static ON_UNKNOWN_PEER: Once<fn(peer: u32)> = Once::new();
-
-/// Registers the function that is called when a process of the job has something to say that was not added: it adds the process;
-/// once.
-pub fn on_unknown_peer(callback: fn(peer: u32)) {
-    ON_UNKNOWN_PEER.call_once(|| callback);
-}
-
-/// For modules, from [`Module::poll`] with no lock held: a process of the job, which has proved that, wants to send to this one and was
-/// not added. Perhaps it is when this returns. Called once per attempt of the process.
-#[cold]
-pub fn unknown_peer(peer: u32) {
-    if let Some(callback) = ON_UNKNOWN_PEER.get() {
-        callback(peer);
-    }
-}
-
-/// Registers the function that is called when a peer can no longer be reached; once.
-pub fn on_failure(callback: fn(peer: u32)) {
-    ON_FAILURE.call_once(|| callback);
-}
-
-/// For modules, after their own message about the reason: the peer is closed, nothing more will come from it. Sends to it
-/// return [`Full`] from now on.
-#[cold]
-pub fn failed(peer: u32) {
-    if let Some(callback) = ON_FAILURE.get() {
-        callback(peer);
-    }
-}
-
-#[cold]
-fn unhandled(am: AmId, peer: u32) {
-    crate::verbose!(FRAMEWORK, 10, "dropped a message of kind {am} from process {peer}: nobody handles that kind");
-}
-
 /// A running transport: one per NIC, or one in all.
 pub trait Module: Sync {
     /// Its capabilities: the same values for its whole life. May be called on the send path.
     fn caps(&self) -> &Caps;
+
+    /// The transport before which this one stands, once it is there: the caller's messages go to that one changed, checked, or as they
+    /// are. Methods that say "the inner one's" need not be written then.
+    fn inner(&self) -> Option<&dyn Module> {
+        None
+    }
 
     /// The bytes by which peers reach this module; they get them as [`Peer::address`]. They hold at least the wire id, so
     /// that another version of the library is told apart, or nothing where peers need nothing or do not reach it.
@@ -228,9 +146,9 @@ pub trait Module: Sync {
 
     /// The bytes by which processes of other jobs reach this module, `name` being this process; they get them as
     /// [`Peer::address`], and none of [`Module::address`]. Empty: they do not reach it. What this takes is made at the first
-    /// call; later ones return the same.
-    fn address_beyond_job(&self, _name: ProcessName) -> Vec<u8> {
-        Vec::new()
+    /// call; later ones return the same. The inner one's.
+    fn address_beyond_job(&self, name: ProcessName) -> Vec<u8> {
+        self.inner().map_or_else(Vec::new, |inner| inner.address_beyond_job(name))
     }
 
     /// Prepares to send to a peer and to receive from it. Called at most once per peer and module.
@@ -245,7 +163,7 @@ pub trait Module: Sync {
     /// another job is left and nothing is on its way to it or from it. The endpoint is not used again.
     fn remove_peer(&self, endpoint: Endpoint);
 
-    /// Sends at most [`Caps::inline_bytes`] bytes: the fast path.
+    /// Sends at most [`Caps::inline_bytes`] bytes: the fast path. Left out, it is [`Module::send`].
     ///
     /// `Ok`: the message will arrive, after all earlier ones to this peer through this module; the payload has been copied.
     /// `Err(Full)`: nothing was sent, and nothing of it is remembered; the caller tries again after progress. `immediate`
@@ -260,7 +178,10 @@ pub trait Module: Sync {
         immediate: u64,
         payload: *const u8,
         bytes: usize,
-    ) -> core::result::Result<(), Full>;
+    ) -> core::result::Result<(), Full> {
+        // SAFETY: `payload` is readable for `bytes` by the caller's promise, and the place is new.
+        self.send(to, am, immediate, bytes, &mut |place| unsafe { memcpy::copy(place, payload, bytes) })
+    }
 
     /// Sends at most [`Caps::send_bytes`] bytes that `fill` writes straight into the transport's buffer. The results mean the
     /// same as those of [`Module::send_inline`].
@@ -374,61 +295,70 @@ pub trait Module: Sync {
 
     /// Word `index` of those that this process and a peer share: `own` ones are this process's to give a meaning to, the
     /// others the peer's, which sees them as its own. Both see 0 at first; what the other writes is hostile. `None` where
-    /// no memory is shared, and beyond the last one.
-    fn shared_word(&self, _peer: Endpoint, _own: bool, _index: u32) -> Option<&AtomicU64> {
-        None
+    /// no memory is shared, and beyond the last one. The inner one's.
+    fn shared_word(&self, peer: Endpoint, own: bool, index: u32) -> Option<&AtomicU64> {
+        self.inner()?.shared_word(peer, own, index)
     }
 
     /// Memory of a peer (`None`: of this process) that all processes which this transport reaches have mapped, for the
     /// layer above: zeros at first, page-aligned, mapped for the life of the process, of the same length everywhere.
-    /// A process that waits for a word in it is woken through [`FifoPair::peer_sleeps`] and [`Module::wake`].
-    fn shared_pool(&self, _owner: Option<Endpoint>) -> Option<Segment> {
-        None
+    /// A process that waits for a word in it is woken through [`FifoPair::peer_sleeps`] and [`Module::wake`]. The inner one's.
+    fn shared_pool(&self, owner: Option<Endpoint>) -> Option<Segment> {
+        self.inner()?.shared_pool(owner)
     }
 
     /// The queues to and from a peer, if short messages need nothing else: the caller then
     /// pushes and peeks itself instead of calling [`Module::send_inline`] and [`Module::poll_peer`]. The kinds of its
-    /// messages are am ids.
+    /// messages are am ids. Never the inner one's, which would be used past this one.
     fn fifo_pair(&self, _peer: Endpoint) -> Option<&FifoPair> {
         None
     }
 
     /// Wakes a peer that sleeps. Called after a push to its [`Module::fifo_pair`] or a store to memory that it shares, if
-    /// [`FifoPair::peer_sleeps`].
-    fn wake(&self, _peer: Endpoint) {}
+    /// [`FifoPair::peer_sleeps`]. The inner one's.
+    fn wake(&self, peer: Endpoint) {
+        self.inner().into_iter().for_each(|inner| inner.wake(peer));
+    }
 
     /// How fast the path to a peer is, as the peer acknowledged it. `None`: nobody has measured, [`Caps::bandwidth_mbps`] is all that is
-    /// known.
-    fn throughput(&self, _to: Endpoint) -> Option<Throughput> {
-        None
+    /// known. The inner one's.
+    fn throughput(&self, to: Endpoint) -> Option<Throughput> {
+        self.inner()?.throughput(to)
     }
 
     /// What people want to know of the path to a peer beside the transport's name: an interface, how it is protected. Empty:
-    /// nothing.
-    fn path_detail(&self, _to: Endpoint) -> String {
-        String::new()
+    /// nothing. The inner one's.
+    fn path_detail(&self, to: Endpoint) -> String {
+        self.inner().map_or_else(String::new, |inner| inner.path_detail(to))
     }
 
-    /// Hands the messages that were coalesced for a peer to the system. Never waits.
-    fn flush(&self, _to: Endpoint) {}
+    /// Hands the messages that were coalesced for a peer to the system. Never waits. The inner one's.
+    fn flush(&self, to: Endpoint) {
+        self.inner().into_iter().for_each(|inner| inner.flush(to));
+    }
 
     /// Hands the messages that were coalesced for any peer to the system. Never waits. Called through
     /// [`progress::flush`](crate::progress::flush) if this module said
     /// [`progress::note_coalesced`](crate::progress::note_coalesced); may be called while the caller of a send or an
-    /// [`AmHandler`] is at work, but calls no handler.
-    fn flush_all(&self) {}
-
-    /// Whether everything that was sent has left this process. While it has not, somebody must poll.
-    fn is_drained(&self) -> bool {
-        true
+    /// [`AmHandler`] is at work, but calls no handler. The inner one's.
+    fn flush_all(&self) {
+        self.inner().into_iter().for_each(|inner| inner.flush_all());
     }
 
-    /// The job is at its end, nothing more will be sent: the time to say what was only counted before.
-    fn finish(&self) {}
+    /// Whether everything that was sent has left this process. While it has not, somebody must poll. The inner one's.
+    fn is_drained(&self) -> bool {
+        self.inner().is_none_or(|inner| inner.is_drained())
+    }
 
-    /// Whether it is polled from the start. Otherwise it is from its first endpoint on, because nothing can come before.
+    /// This process leaves MPI, nothing more will be sent: the time to tell peers that cannot see it, and to say what was only counted
+    /// before. A session that begins later may meet processes of other jobs anew, and may call this again. The inner one's.
+    fn finish(&self) {
+        self.inner().into_iter().for_each(|inner| inner.finish());
+    }
+
+    /// Whether it is polled from the start. Otherwise it is from its first endpoint on, because nothing can come before. The inner one's.
     fn is_polled_without_peers(&self) -> bool {
-        true
+        self.inner().is_none_or(|inner| inner.is_polled_without_peers())
     }
 
     /// Takes what arrived from any peer, and calls the [`AmHandler`] of each message by [`deliver`], in the order in
@@ -449,13 +379,19 @@ pub trait Module: Sync {
 }
 
 mod drain;
+mod handlers;
+mod job;
 mod module_ref;
 mod placement;
 mod remote;
+mod wire_id;
 pub use drain::{Drain, Drained, PeekResult, drain, drain_with, register_drain, replace_drain};
+pub use handlers::{deliver, failed, on_failure, on_unknown_peer, register_handler, unknown_peer};
+pub use job::{Job, job, set_job};
 pub use module_ref::ModuleRef;
 pub use placement::{Fill, PREFIX_BYTES_MAX, Placement, RxPayload, placement, register_placement};
 pub use remote::{Atomic, AtomicSet, Begun, Completion, KEY_BYTES_MAX, Registration, Remote, RemoteCaps, Width};
+pub use wire_id::check_wire_id;
 
 static NODE_SERVED: AtomicBool = AtomicBool::new(false);
 

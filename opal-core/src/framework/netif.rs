@@ -1,4 +1,4 @@
-//! Network interfaces: raw Ethernet frames of one card, where no system has sockets.
+//! Network interfaces: raw Ethernet frames of one card, where no system has sockets, or past those that it has.
 //!
 //! A component drives a kind of card, a module is one card. It moves frames as they are: who knows a protocol registers its
 //! EtherType ([`register`]) and gets the frames of that type from all cards ([`poll`]). Nothing here repairs, orders or
@@ -8,6 +8,7 @@
 //! 1. [`open`] asks each component for its cards, once, before the environment is chosen.
 //! 2. [`register`], by each protocol, once.
 //! 3. [`send`] and [`poll`]. There are no interrupts: what is not polled for stays in the card's ring, and is lost when that is full.
+//!    With a system below, a process that sleeps is woken by a frame ([`Module::listen`]).
 //!
 //! # Threads
 //! One thread at a time is inside [`poll`]; a second one returns at once. A [`Handler`] may send and may not poll.
@@ -21,7 +22,7 @@
 use crate::mca::select::{self, Verdict};
 use crate::mca::{self, Declined};
 use crate::sync::{ConditionalLock, Once};
-use crate::{Error, Result};
+use crate::{Error, Result, wait};
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -96,6 +97,13 @@ pub trait Module: Sync {
     /// Takes the next frame that arrived and hands it to `take`, which may send; false if there is none. It may return true
     /// without a call: a frame was dropped. The checksum is not part of a frame.
     fn receive(&self, take: &mut dyn FnMut(&[u8])) -> bool;
+
+    /// Hands out frames of this type from now on: [`register`] says it of each type, once. `Ok(Some)`: the descriptor that is readable while
+    /// frames wait, on which a process may sleep for the rest of its life. `Err`, after a message, where the system refuses. A card that
+    /// hands out everything that comes needs no call.
+    fn listen(&self, _ethertype: u16) -> Result<Option<i32>> {
+        Ok(None)
+    }
 
     /// Frames that came and were dropped so far: runts, giants, damaged ones, and those for which the ring had no room, as far
     /// as the card counts them.
@@ -177,7 +185,8 @@ struct Protocol {
 static PROTOCOLS: [Once<Protocol>; PROTOCOLS_MAX] = [const { Once::new() }; PROTOCOLS_MAX];
 static POLLING: ConditionalLock<()> = ConditionalLock::new(());
 
-/// Registers the handler of an EtherType. `Err(Exists)` if it has one, `Err(OutOfResource)` after [`PROTOCOLS_MAX`].
+/// Registers the handler of an EtherType. `Err(Exists)` if it has one, `Err(OutOfResource)` after [`PROTOCOLS_MAX`], and what
+/// [`Module::listen`] says, after its message.
 pub fn register(ethertype: u16, handler: Handler) -> Result<()> {
     for place in &PROTOCOLS {
         let mut mine = false;
@@ -186,13 +195,22 @@ pub fn register(ethertype: u16, handler: Handler) -> Result<()> {
             Protocol { ethertype, handler }
         });
         if mine {
-            return Ok(());
+            return cards().iter().try_for_each(|card| listen(card, ethertype));
         }
         if protocol.ethertype == ethertype {
             return Err(Error::Exists);
         }
     }
     Err(Error::OutOfResource)
+}
+
+fn listen(card: &Card, ethertype: u16) -> Result<()> {
+    if let Some(descriptor) = card.module.listen(ethertype)?
+        && !wait::watch_descriptor(descriptor)
+    {
+        wait::shorten_sleeps();
+    }
+    Ok(())
 }
 
 /// Takes what arrived at any card and calls the handlers; returns how many frames were handled. Stops after a while, so that

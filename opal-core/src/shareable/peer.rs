@@ -1,5 +1,6 @@
 //! The shareable memory of another process of the node.
 
+use super::joint::{self, Region};
 use super::{HEADER_BYTES, MAGIC};
 use crate::sync::ConditionalLock;
 use crate::sys::{GrowingMapping, Place, PlacedFile};
@@ -44,19 +45,23 @@ impl PeerHeap {
         Ok(PeerHeap { place, base, bytes, range: ConditionalLock::new(None) })
     }
 
-    /// Whether all of these bytes of the peer's are where its shareable memory lies.
+    /// Whether all of these bytes of the peer's are where its shareable memory lies, or in memory that it and this process have mapped
+    /// together ([`Joint`](super::Joint)).
     #[inline(always)]
     pub fn holds(&self, remote: u64, bytes: usize) -> bool {
-        self.offset(remote, bytes).is_some()
+        self.offset(remote, bytes).is_some() || joint::find(&self.place, remote, bytes).is_some()
     }
 
     /// Where `bytes` bytes that the peer has at `remote` are here; maps them if they are not yet. Any process may write them at any time.
     /// `Err(Invalid)` if they are not shareable, `Err(Unreachable)` if they must be mapped and the peer is gone, `Err(OutOfResource)` if
     /// there are no addresses left.
     pub fn reach(&self, remote: u64, bytes: usize) -> Result<Mapped> {
-        let offset = self.offset(remote, bytes).ok_or(Error::Invalid)?;
-        let range = self.mapped(offset + bytes)?;
-        Ok(Mapped { at: range.base().wrapping_add(offset), _range: range })
+        if let Some(offset) = self.offset(remote, bytes) {
+            let range = self.mapped(offset + bytes)?;
+            return Ok(Mapped { at: range.base().wrapping_add(offset), _kept: Kept::Range(range) });
+        }
+        let (at, region) = joint::find(&self.place, remote, bytes).ok_or(Error::Invalid)?;
+        Ok(Mapped { at, _kept: Kept::Joint(region) })
     }
 
     /// Unmaps what is mapped, once nobody holds a part of it.
@@ -90,7 +95,14 @@ impl PeerHeap {
 #[derive(Debug)]
 pub struct Mapped {
     at: *mut u8,
-    _range: Arc<GrowingMapping>,
+    _kept: Kept,
+}
+
+/// What keeps it mapped.
+#[derive(Debug)]
+enum Kept {
+    Range(#[expect(dead_code, reason = "held, not looked at")] Arc<GrowingMapping>),
+    Joint(#[expect(dead_code, reason = "held, not looked at")] Arc<Region>),
 }
 
 // SAFETY: an address range; what is done with its bytes is up to the program's synchronisation.

@@ -50,6 +50,14 @@ pub fn interfaces() -> Option<Vec<InterfaceAddress>> {
     Some(found)
 }
 
+/// What the system says that an interface's link carries, in 10⁶ bits per second; `None` for virtual ones, and without a link.
+pub fn link_mbps(name: &str) -> Option<u32> {
+    let text = super::read_file(&alloc::format!("/sys/class/net/{name}/speed"))?;
+    let number = core::str::from_utf8(&text).ok()?.trim().parse::<u32>().ok();
+    // Virtual ones say -1 or nothing.
+    number.filter(|mbps| *mbps > 0)
+}
+
 fn address_of(address: *const libc::sockaddr) -> Option<IpAddr> {
     if address.is_null() {
         return None;

@@ -29,7 +29,10 @@ pub use copies::{FILE_PREFIX, mark_in_use, other_copy_in_use};
 #[cfg(not(ompi_bare))]
 mod interfaces;
 #[cfg(not(ompi_bare))]
-pub use interfaces::{InterfaceAddress, interfaces};
+pub use interfaces::{InterfaceAddress, interfaces, link_mbps};
+
+mod readable;
+pub use readable::*;
 
 #[cfg(not(ompi_bare))]
 mod silence;

@@ -1,6 +1,7 @@
 //! Sleeping, and being woken: the protocol stands in [`super`].
 
 use super::awaited::Awaited;
+use super::sockets::{DESCRIPTORS, Sockets};
 use crate::framework::btl;
 use crate::queue::sleep_flag::AWAITS_ROOM;
 use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Once, Ordering, fence, threads_possible};
@@ -64,67 +65,6 @@ pub fn note_full() {
     FULL.store(true, Ordering::Relaxed);
 }
 
-/// Sockets on which a process can sleep.
-pub trait Sockets: Sync {
-    /// Sleeps until something happens to one of them or to what is watched beside them, at most this long; returns
-    /// whether anything did.
-    fn sleep(&self, at_most_us: u64) -> bool;
-
-    /// From now on a sleep ends when this descriptor is readable, too. `false` where the system refuses.
-    fn watch(&self, descriptor: i32) -> bool;
-
-    /// Whether anything of the job can come from them.
-    fn is_needed(&self) -> bool;
-
-    /// The next pass of progress polls them, even if few passes do.
-    fn poll_now(&self);
-
-    /// Whether nothing has happened of which [`Sockets::descriptor`] says nothing. Asked right before a sleep on that.
-    fn is_quiet(&self) -> bool {
-        true
-    }
-
-    /// What becomes readable when something happens to one of them: for a sleep on those of two transports.
-    fn descriptor(&self) -> Option<i32>;
-}
-
-/// The sockets of two transports, as one.
-struct Both {
-    first: &'static dyn Sockets,
-    second: &'static dyn Sockets,
-    is_watched: Once<bool>,
-}
-
-impl Sockets for Both {
-    fn sleep(&self, at_most_us: u64) -> bool {
-        let is_watched = || self.second.descriptor().is_some_and(|descriptor| self.first.watch(descriptor));
-        let is_watched = !self.second.is_needed() || *self.is_watched.call_once(is_watched);
-        let at_most_us = if is_watched { at_most_us } else { at_most_us.min(SLICE_WITHOUT_MEMBARRIER_US) };
-        !self.second.is_quiet() || self.first.sleep(at_most_us)
-    }
-
-    fn watch(&self, descriptor: i32) -> bool {
-        self.first.watch(descriptor)
-    }
-
-    fn is_needed(&self) -> bool {
-        self.first.is_needed() || self.second.is_needed()
-    }
-
-    fn poll_now(&self) {
-        self.first.poll_now();
-        self.second.poll_now();
-    }
-
-    fn is_quiet(&self) -> bool {
-        self.first.is_quiet() && self.second.is_quiet()
-    }
-
-    fn descriptor(&self) -> Option<i32> {
-        self.first.descriptor()
-    }
-}
-
 /// How this process's sleeps ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sleeps {
@@ -176,20 +116,27 @@ pub fn add_waker(waker: &'static dyn Waker) {
     }
 }
 
-/// Provides the process's sockets. Those of a second transport are slept on beside the first ones; there are two at most.
+/// Provides the process's sockets; the first ones stay.
 pub fn set_sockets(sockets: &'static dyn Sockets) {
-    let mut is_first = false;
-    let first = *SOCKETS.call_once(|| {
-        is_first = true;
+    SOCKETS.call_once(|| {
+        if !DESCRIPTORS.each().all(|descriptor| sockets.watch(descriptor)) {
+            shorten_sleeps();
+        }
         sockets
     });
-    if !is_first {
-        BOTH.call_once(|| Both { first, second: sockets, is_watched: Once::new() });
-    }
 }
 
-fn all_sockets() -> Option<&'static dyn Sockets> {
-    BOTH.get().map(|both| -> &dyn Sockets { both }).or_else(|| SOCKETS.get().copied())
+/// From now on a sleep ends when this descriptor is readable, too: whether there are sockets or not. It stays open as long as the process
+/// lives, and a pass of progress makes it unreadable. `false` where the system refuses.
+pub fn watch_descriptor(descriptor: i32) -> bool {
+    watch_queue(descriptor, || true)
+}
+
+/// As [`watch_descriptor`], for a queue whose descriptor does not show all that comes: `is_quiet` says whether nothing has come of which
+/// it is silent. Each sleep asks it last of all, after its pass of progress, and is left out if not, as libfabric wants it of
+/// `fi_trywait`. It may take locks that nobody holds while it waits.
+pub fn watch_queue(descriptor: i32, is_quiet: fn() -> bool) -> bool {
+    DESCRIPTORS.watch_queue(descriptor, is_quiet) && SOCKETS.get().is_none_or(|sockets| sockets.watch(descriptor))
 }
 
 /// Tells of a process that stores into shared memory, this one included, whether it registered for membarrier.
@@ -252,13 +199,13 @@ pub(super) fn sleep(awaited: &mut dyn Awaited) {
 
 /// Whether nothing but sockets can wake this process.
 pub(super) fn is_on_sockets_alone() -> bool {
-    SOCKETS.get().is_some() && WAKER.get().is_none()
+    sockets().is_some() && WAKER.get().is_none()
 }
 
 /// Sleeps until something happens to a socket, where nothing but sockets can wake this process; returns whether that is so. A
 /// peer's message wakes it at once then, which a process that yields cannot count on.
 pub(super) fn sleep_on_sockets_alone() -> bool {
-    let (Some(sockets), None) = (all_sockets(), WAKER.get()) else { return false };
+    let (Some(sockets), None) = (sockets(), WAKER.get()) else { return false };
     let since_ns = sys::monotonic_ns();
     sleep_on_sockets(sockets);
     slept(since_ns);
@@ -283,7 +230,7 @@ fn slept(since_ns: u64) {
 }
 
 fn sleep_by(awaited: &mut dyn Awaited) {
-    let sockets = all_sockets().filter(|sockets| sockets.is_needed());
+    let sockets = sockets().filter(|sockets| sockets.is_needed() || DESCRIPTORS.is_needed());
     if let Some(sockets) = sockets {
         sockets.poll_now();
     }
@@ -303,6 +250,14 @@ fn sleep_by(awaited: &mut dyn Awaited) {
     }
 }
 
+/// Those of a transport, or else the descriptors alone.
+fn sockets() -> Option<&'static dyn Sockets> {
+    match SOCKETS.get() {
+        Some(sockets) => Some(*sockets),
+        None => DESCRIPTORS.is_needed().then_some(&DESCRIPTORS),
+    }
+}
+
 /// Whether a sleep on the sockets ends when the waker is woken.
 fn can_wake_sockets_sleep(waker: &dyn Waker, sockets: &dyn Sockets) -> bool {
     waker.descriptor().is_some_and(|descriptor| *WATCHED.call_once(|| sockets.watch(descriptor)))
@@ -314,7 +269,7 @@ fn sleep_on_both(waker: &dyn Waker, sockets: &dyn Sockets, awaited: &mut dyn Awa
     let slice = slice_us(sys::membarrier());
     // Level-triggered: what comes between this pass and the sleep ends it at once.
     let slept = is_still_idle(awaited, for_room);
-    let happened = slept && sockets.sleep(slice);
+    let happened = slept && sleep_unless_queued(sockets, slice);
     let woken = waker.disarm();
     if slept {
         count(woken, happened);
@@ -364,7 +319,12 @@ fn take_full() -> bool {
 }
 
 fn sleep_on_sockets(sockets: &dyn Sockets) {
-    count(false, sockets.sleep(slice_us(true)));
+    count(false, sleep_unless_queued(sockets, slice_us(true)));
+}
+
+/// Returns whether anything has happened, or had before.
+fn sleep_unless_queued(sockets: &dyn Sockets, at_most_us: u64) -> bool {
+    !DESCRIPTORS.are_quiet() || sockets.sleep(at_most_us)
 }
 
 /// How long a sleep may last. Of several threads that sleep at the same time the first one that wakes disarms the waker.
@@ -388,7 +348,6 @@ static FULL: AtomicBool = AtomicBool::new(false);
 static WAKER: Once<&'static dyn Waker> = Once::new();
 static SECOND: Once<&'static dyn Waker> = Once::new();
 static SOCKETS: Once<&'static dyn Sockets> = Once::new();
-static BOTH: Once<Both> = Once::new();
 static WATCHED: Once<bool> = Once::new();
 static SLEEPERS: AtomicU32 = AtomicU32::new(0);
 static WOKEN: AtomicU64 = AtomicU64::new(0);

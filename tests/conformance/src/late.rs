@@ -110,18 +110,6 @@ impl Module for Late {
         self.under.remove_peer(endpoint);
     }
 
-    unsafe fn send_inline(
-        &self,
-        to: Endpoint,
-        am: AmId,
-        immediate: u64,
-        payload: *const u8,
-        bytes: usize,
-    ) -> core::result::Result<(), Full> {
-        // SAFETY: the caller's promise.
-        unsafe { self.under.send_inline(to, am, immediate, payload, bytes) }
-    }
-
     fn send(
         &self,
         to: Endpoint,

@@ -5,14 +5,18 @@
 use opal_core::framework::btl::{self, Peer};
 use opal_core::framework::netif::{self as netif_framework, Mac, Module as Card, use_cards};
 use opal_core::framework::shmem;
-use opal_core::{mca::Component as _, progress, sys, wait};
+use opal_core::mca::pvar::Reading;
+use opal_core::mca::{Component as _, Source, Value};
+use opal_core::{progress, sys, wait};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use test_conformance::btl::{Fixture, between_two, suite};
 use test_conformance::btl_remote;
+use test_conformance::forger::Forger;
 use test_conformance::late::{Late, Mistake};
 use test_conformance::netif;
 use test_conformance::pair::{self, Pair};
+use test_conformance::veth;
 
 opal_core::image![
     opal_core::framework::atomics,
@@ -22,12 +26,13 @@ opal_core::image![
     btl_ofi,
     btl_self,
     btl_sm,
-    btl_tcp
+    btl_tcp,
+    netif_packet,
 ];
 
 fn main() {
     // Each test in processes of its own: components are opened once per process.
-    let tests: [(&str, fn()); 14] = [
+    let tests: [(&str, fn()); 19] = [
         ("self", own),
         ("self, memory of the peer", || remote(None)),
         ("operations that take their time", || late(None)),
@@ -35,13 +40,18 @@ fn main() {
         ("sm", sm),
         ("sm refuses strangers", strangers),
         ("tcp", tcp),
-        ("eth", eth),
+        ("eth over a socket", eth),
+        ("eth among forged frames", eth_forged),
+        ("eth over packet sockets", || eth_of_the_system(1500)),
+        ("eth over packet sockets, jumbo frames", || eth_of_the_system(9000)),
         ("ofi: tcp;ofi_rxm", || ofi("tcp;ofi_rxm")),
         ("ofi: net", || ofi("net")),
         ("ofi: sockets", || ofi("sockets")),
         ("sleep and wake", sleep_and_wake),
-        ("one sleep for memory and sockets", || one_sleep(false)),
-        ("one sleep for memory, sockets and a fabric", || one_sleep(true)),
+        ("one sleep for memory and sockets", || one_sleep(connected_tcp)),
+        ("one sleep for memory and a card", one_sleep_with_a_card),
+        ("one sleep for memory and a fabric", || one_sleep_with_a_fabric(false)),
+        ("one sleep for memory, sockets and a fabric", || one_sleep_with_a_fabric(true)),
     ];
     let only = std::env::args().nth(1).filter(|argument| !argument.starts_with('-'));
     for (name, test) in tests.iter().filter(|(name, _)| only.as_deref().is_none_or(|only| name.contains(only))) {
@@ -146,15 +156,54 @@ fn opened_tcp(pair: &mut Pair) -> (Vec<&'static dyn btl::Module>, Vec<u8>) {
 /// Over a card whose wire is a pair of sockets; the two bring it before the transport is opened.
 fn eth() {
     let [here, there] = netif::sockets();
-    let mut pair = pair::fork();
-    let card: &'static dyn Card = Box::leak(Box::new(netif::SocketCard::new(
-        if pair.side == 0 { here } else { there },
-        Mac([2, 0, 0, 0, 0, pair.side as u8]),
-    )));
-    use_cards(vec![netif_framework::Card { name: "socket", module: card }]);
-    btl::set_job(btl::Job { number: 4711, index: pair.side, size: 2, one_node: false, secret: [42; 32] });
-    btl_eth::COMPONENT.open().expect("it opens");
-    let module = btl::Component::query(&btl_eth::COMPONENT).expect("it runs")[0];
+    let pair = pair::fork();
+    let card = socket_card(if pair.side == 0 { here } else { there }, pair.side);
+    use_cards(vec![netif_framework::Card { name: "socket", module: Box::leak(Box::new(card)) }]);
+    suite_of_eth(pair);
+}
+
+/// What was not made with the job's secret changes nothing, and is counted.
+fn eth_forged() {
+    let [here, there] = netif::sockets();
+    let pair = pair::fork();
+    let card = Forger::over(socket_card(if pair.side == 0 { here } else { there }, pair.side));
+    use_cards(vec![netif_framework::Card { name: "forger", module: Box::leak(Box::new(card)) }]);
+    suite_of_eth(pair);
+}
+
+fn socket_card(socket: std::net::UdpSocket, side: u32) -> impl Card + 'static {
+    netif::SocketCard::new(socket, Mac([2, 0, 0, 0, 0, side as u8]))
+}
+
+/// Over an interface of the system.
+fn eth_of_the_system(mtu: u32) {
+    if !wired() {
+        return;
+    }
+    for end in veth::ENDS {
+        veth::ip(&["link", "set", end, "mtu", &mtu.to_string()]).expect("virtual wires have long frames");
+    }
+    let pair = pair::fork();
+    use_own_end(pair.side);
+    suite_of_eth(pair);
+}
+
+/// Whether this process has a wire of the system's; says why not.
+fn wired() -> bool {
+    veth::lay().inspect_err(|why| println!("skipped: {why}")).is_ok()
+}
+
+fn use_own_end(side: u32) {
+    // The first name is none of this machine.
+    let names = ["none,one", "none,two"][side as usize];
+    assert!(netif_packet::IF.set_value(Value::Text(names), Source::Program));
+    netif_framework::open().expect("the list is right");
+    let mac = netif_framework::cards().first().expect("the system gives raw frames").module.caps().mac;
+    assert!(mac.is_one_card());
+}
+
+fn suite_of_eth(mut pair: Pair) {
+    let module = opened_eth(pair.side);
     let address = pair.exchange(&module.address());
     let add = |index: u32, address: &[u8]| {
         let peer = Peer { index, is_self: false, same_node: false, address };
@@ -163,6 +212,7 @@ fn eth() {
     let other = 1 - pair.side;
     assert_eq!(add(2, &address), Ok(None), "no rank of the job");
     assert_eq!(add(other, &[]), Ok(None), "it has no card");
+    assert_eq!(add(other, &module.address()), Ok(None), "it has the same card");
     assert_eq!(add(other, &address[..11]), Err(opal_core::Error::Malformed), "cut off");
     assert_eq!(add(other, &[0; 12]), Err(opal_core::Error::Mismatch), "another wire format");
     let endpoint = add(other, &address).expect("the address is good").expect("it is reached");
@@ -170,7 +220,23 @@ fn eth() {
     pair.barrier();
     let side = pair.side;
     suite(&mut Fixture { module, endpoint, side, other, peer: other, barrier: &mut || pair.barrier() });
+    let forged = netif_framework::cards()[0].name == "forger";
+    assert_eq!(count_of_eth("forged") > 1000, forged, "{}", count_of_eth("forged"));
     pair.end();
+}
+
+fn opened_eth(side: u32) -> &'static dyn btl::Module {
+    btl::set_job(btl::Job { number: 4711, index: side, size: 2, one_node: false, secret: [42; 32] });
+    btl_eth::COMPONENT.open().expect("it opens");
+    btl::Component::query(&btl_eth::COMPONENT).expect("it runs")[0]
+}
+
+fn count_of_eth(name: &str) -> u64 {
+    let pvar = btl_eth::COMPONENT.info().pvars.iter().find(|pvar| pvar.name == name).expect("it has this one");
+    match pvar.reading {
+        Reading::Of(read) => read(),
+        _ => panic!("{name} is a number"),
+    }
 }
 
 /// Over a provider of libfabric, by the loopback. Where libfabric is not installed there is nothing to run.
@@ -191,12 +257,9 @@ fn has_libfabric() -> bool {
 }
 
 fn take_provider(provider: &'static str) {
-    let param = |name: &str, text: &'static str| {
-        let params = btl_ofi::INFO.params.iter();
-        let param = params.copied().find(|param| param.name == name).expect("it has this parameter");
-        param.set(text, opal_core::mca::Source::Environment).expect("a text");
-    };
-    param("provider_include", provider);
+    let params = btl_ofi::INFO.params.iter();
+    let param = params.copied().find(|param| param.name == "provider_include").expect("it has this parameter");
+    param.set(provider, Source::Environment).expect("a text");
 }
 
 fn strangers() {
@@ -261,30 +324,20 @@ fn sleep_and_wake() {
     pair.end();
 }
 
-/// A process that can be reached through memory and through sockets, and perhaps a fabric, sleeps, and each wakes it: not the end of the
-/// time that a sleep may last.
-fn one_sleep(with_fabric: bool) {
+/// A process that can be reached through memory and through sockets sleeps, and either wakes it: not the end of the time
+/// that a sleep may last.
+fn one_sleep(network: fn(&mut Pair) -> Connected) {
     const TURNS: u64 = 40;
-    if with_fabric && !has_libfabric() {
-        return;
-    }
     let mut pair = pair::fork();
     btl::register_handler(0, |_, immediate, _| SEEN.store(immediate, Ordering::Relaxed)).expect("the id is free");
-    // First: where btl/sm runs they would have nothing to do on one node.
-    let fabric = with_fabric.then(|| connected_ofi(&mut pair));
-    let (modules, address) = opened_tcp(&mut pair);
+    // First: where btl/sm runs it would have nothing to do on one node.
+    let network = network(&mut pair);
     let sm = connected(&mut pair);
-    let peer = Peer { index: 1 - pair.side, is_self: false, same_node: true, address: &address };
-    let reached = |module: &&'static dyn btl::Module| Some((*module, module.add_peer(peer).expect("it is good")?));
-    let tcp = modules.iter().find_map(reached).expect("it is reached");
-    let paths: Vec<_> = [sm, tcp].into_iter().chain(fabric).collect();
-    for module in [sm.0].into_iter().chain(modules.iter().copied()).chain(fabric.map(|(module, _)| module)) {
-        progress::add_transport(module).expect("there is a place");
-    }
+    progress::add_transport(sm.0).expect("there is a place");
     pair.barrier();
     let before = (wait::sleeps(), cpu_time(), Instant::now());
     for turn in 1..=TURNS {
-        let (module, endpoint) = paths[turn as usize % paths.len()];
+        let (module, endpoint) = if turn % 2 == 0 { sm } else { network };
         if pair.side == 0 {
             // Longer than a sleep may last, so that the receiver has been asleep for a while.
             std::thread::sleep(Duration::from_millis(if turn % 4 < 2 { 30 } else { 12 }));
@@ -303,18 +356,17 @@ fn one_sleep(with_fabric: bool) {
         }
     }
     if pair.side == 1 {
-        let of_each = TURNS / (2 * paths.len() as u64);
         let (sleeps, used, passed) = (wait::sleeps(), cpu_time() - before.1, before.2.elapsed());
         // A busy machine now and then wakes the sender before this process falls asleep.
         assert!(
-            sleeps.woken - before.0.woken >= of_each,
+            sleeps.woken - before.0.woken >= TURNS / 4,
             "of {} messages in memory few ended a sleep: {sleeps:?}",
-            2 * of_each
+            TURNS / 2
         );
         assert!(
-            sleeps.socket - before.0.socket >= of_each * (paths.len() as u64 - 1),
+            sleeps.socket - before.0.socket >= TURNS / 4,
             "of {} at sockets few ended a sleep: {sleeps:?}",
-            2 * of_each * (paths.len() as u64 - 1)
+            TURNS / 2
         );
         assert!(sleeps.timed_out - before.0.timed_out <= 4 * TURNS, "sleeps of a millisecond: {sleeps:?}");
         assert!(used < passed / 2, "{used:?} of {passed:?} were spent awake");
@@ -322,13 +374,54 @@ fn one_sleep(with_fabric: bool) {
     pair.end();
 }
 
-fn connected_ofi(pair: &mut Pair) -> (&'static dyn btl::Module, btl::Endpoint) {
+type Connected = (&'static dyn btl::Module, btl::Endpoint);
+
+/// Polled from now on.
+fn connected_tcp(pair: &mut Pair) -> Connected {
+    let (modules, address) = opened_tcp(pair);
+    let peer = Peer { index: 1 - pair.side, is_self: false, same_node: true, address: &address };
+    let reached = |module: &&'static dyn btl::Module| Some((*module, module.add_peer(peer).expect("it is good")?));
+    let tcp = modules.iter().find_map(reached).expect("it is reached");
+    modules.iter().for_each(|module| progress::add_transport(*module).expect("there is a place"));
+    tcp
+}
+
+fn one_sleep_with_a_card() {
+    if wired() {
+        one_sleep(|pair| {
+            use_own_end(pair.side);
+            let module = opened_eth(pair.side);
+            let address = pair.exchange(&module.address());
+            let peer = Peer { index: 1 - pair.side, is_self: false, same_node: false, address: &address };
+            let endpoint = module.add_peer(peer).expect("it is good").expect("it is reached");
+            progress::add_transport(module).expect("there is a place");
+            (module, endpoint)
+        });
+    }
+}
+
+/// The descriptor of its completion queue stands alone, or beside btl/tcp's sockets.
+fn one_sleep_with_a_fabric(with_sockets: bool) {
+    if !has_libfabric() {
+        return;
+    }
+    one_sleep(if with_sockets { connected_tcp_and_ofi } else { connected_ofi });
+}
+
+fn connected_tcp_and_ofi(pair: &mut Pair) -> Connected {
+    connected_tcp(pair);
+    connected_ofi(pair)
+}
+
+fn connected_ofi(pair: &mut Pair) -> Connected {
     btl::set_job(btl::Job { number: 4711, index: pair.side, size: 2, one_node: true, secret: [42; 32] });
     take_provider("tcp;ofi_rxm");
     let module = btl::Component::query(&btl_ofi::COMPONENT).expect("it runs")[0];
     let address = pair.exchange(&module.address());
     let peer = Peer { index: 1 - pair.side, is_self: false, same_node: true, address: &address };
-    (module, module.add_peer(peer).expect("it is good").expect("it is reached"))
+    let endpoint = module.add_peer(peer).expect("it is good").expect("it is reached");
+    progress::add_transport(module).expect("there is a place");
+    (module, endpoint)
 }
 
 fn cpu_time() -> Duration {

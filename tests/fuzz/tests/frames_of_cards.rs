@@ -6,6 +6,7 @@ use test_fuzz::{eth_window, eth_wire, fuzz, roll_wire};
 opal_core::image![opal_core::framework::atomics, memcpy_portable, shmem_memfd];
 
 const ROUNDS: u64 = 50_000;
+const TAG_AT: usize = 40;
 
 #[test]
 fn eth_frames() {
@@ -21,14 +22,21 @@ fn eth_frames() {
         bytes: 8,
         immediate: 0x0123_4567_89ab_cdef,
     };
-    let frame = [&header.encode()[..], b"8 bytes.and padding"].concat();
+    let (key, card) = (eth_wire::Key::of_job(&[5; 32]), opal_core::framework::netif::Mac([0x52, 0x54, 0, 1, 2, 3]));
+    let mut head = header.encode();
+    key.seal(card, 0, &mut head, b"8 bytes.");
+    let frame = [&head[..], b"8 bytes.and padding"].concat();
     let nothing = eth_wire::Header { am: None, bytes: 0, ..header }.encode();
-    let (sound, moved) = (Cell::new(0), Cell::new(0));
+    let (sound, moved, made) = (Cell::new(0), Cell::new(0), Cell::new(0));
     fuzz(&[&frame, &nothing], ROUNDS, |bytes| {
         let Some((header, payload)) = eth_wire::parse(bytes) else { return };
         sound.set(sound.get() + 1);
         assert_eq!(payload.len(), usize::from(header.bytes));
-        assert_eq!(header.encode(), bytes[..eth_wire::HEADER_BYTES]);
+        assert_eq!(header.encode()[..TAG_AT], bytes[..TAG_AT]);
+        if key.made(card, 0, bytes, payload) {
+            assert_eq!(bytes[..head.len() + 8], frame[..head.len() + 8]);
+            made.set(made.get() + 1);
+        }
         let (mut outgoing, mut incoming) = (Outgoing::default(), Incoming::default());
         (0..5).for_each(|_| outgoing.keep(Message::default(), 0));
         let answer = outgoing.acknowledge(header.wanted, header.misses, 0);
@@ -47,6 +55,7 @@ fn eth_frames() {
         }
         moved.set(moved.get() + u32::from(first > 0));
     });
+    assert!(made.get() > 0, "the frame itself is sound");
     assert!(sound.get() > 100 && moved.get() > 10, "mutations must not all be refused at the first byte");
 }
 

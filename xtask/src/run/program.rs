@@ -19,7 +19,7 @@ pub fn compile(built: &Built, file: &Path, flags: &[&str], progress: &Progress) 
         "c" => wrapped(built, "mpicc", file, flags, &folder.join(format!("{stem}{}", flags.concat())), progress),
         "cc" | "cpp" | "cxx" | "C" => wrapped(built, "mpicxx", file, flags, &folder.join(&stem), progress),
         // A folder, which must not be in the way of a C program of the same name.
-        "rs" => rust(built, file, &folder.join(format!("{stem}_rs")), progress),
+        "rs" => rust(built, file, &folder.join(format!("{stem}_rs")), "release", progress),
         _ => Err(refuse(format!(
             "{}: only .c, .cc and .rs files can be compiled here; compile it with {}/bin/mpicc and \
              launch it with {0}/bin/mpirun",
@@ -27,6 +27,12 @@ pub fn compile(built: &Built, file: &Path, flags: &[&str], progress: &Progress) 
             built.dist.display()
         ))),
     }
+}
+
+/// Compiles a Rust program that only has to be right: without optimization across crates, which most of the time goes for.
+pub fn compile_quickly(built: &Built, file: &Path, progress: &Progress) -> Result<PathBuf> {
+    let stem = file.file_stem().map_or("program".into(), |stem| stem.to_string_lossy().into_owned());
+    rust(built, file, &built.tree.target.join("run").join(format!("{stem}_rs")), "tool", progress)
 }
 
 fn wrapped(
@@ -55,7 +61,7 @@ fn wrapped(
 
 /// A Cargo project of its own around the file: it depends on the `ompi` crate and on the components, and a second
 /// module names them. The file is copied, not included, because inner attributes may stand only in a real file.
-fn rust(built: &Built, file: &Path, folder: &Path, progress: &Progress) -> Result<PathBuf> {
+fn rust(built: &Built, file: &Path, folder: &Path, profile: &str, progress: &Progress) -> Result<PathBuf> {
     let image = Image::new(&built.tree, &built.choice, false);
     let name = format!(
         "run-{}",
@@ -72,7 +78,7 @@ fn rust(built: &Built, file: &Path, folder: &Path, progress: &Progress) -> Resul
         packages: &["opal-core", "ompi"],
         flags: Flags::library(&built.choice),
     };
-    image.compile(&what, "release", &name, progress)
+    image.compile(&what, profile, &name, progress)
 }
 
 const COMPILER: Duration = Duration::from_secs(600);

@@ -12,6 +12,7 @@ mod real;
 mod rig;
 mod slurm;
 mod slurm_mpirun;
+mod srun;
 mod ssh;
 mod strangers;
 mod tree;

@@ -54,6 +54,7 @@ fn pieces(
 const WINDOWS: &[(&str, &str, bool)] = &[
     ("memory-of-windows", "windows", false),
     ("memory-of-shared-windows", "shared-windows", false),
+    ("memory-of-contiguous-windows", "contiguous-windows", false),
     ("memory-of-windows-of-two-hosts", "windows", true),
 ];
 

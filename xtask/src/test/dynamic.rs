@@ -1,6 +1,7 @@
 //! Jobs that start others: how they end that do not end well, and what is left over.
 
 mod case;
+mod ends;
 mod robust;
 
 use super::programs::{compiled, own_choice};
@@ -18,6 +19,7 @@ pub fn tier(session: &mut Session) -> Result<()> {
     }
     session.case("dynamic/killed", |session| killed(session).unwrap_or_else(Verdict::from));
     robust::cases(session);
+    ends::cases(session);
     Ok(())
 }
 

@@ -37,7 +37,9 @@ pub fn tier(session: &mut Session) -> Result<()> {
     session.case("fortran/wide-integers", wide_integers);
     session.case("fortran/strict", strict);
     session.case("fortran/instructions", instructions::instructions);
-    session.case("fortran/flang", flang::flang);
+    if session.options.all {
+        session.case("fortran/flang", flang::flang);
+    }
     mixed::cases(session);
     routines::cases(session);
     mpich::cases(session);

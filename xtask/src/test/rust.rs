@@ -137,7 +137,7 @@ fn summary(line: &str) -> Option<Cost> {
 fn program(session: &mut Session, source: &Path, ranks: u32) -> Verdict {
     let run = |session: &mut Session| {
         let built = session.library().map_err(fail)?;
-        let program = crate::run::program::compile(&built, source, &[], session.progress)?;
+        let program = crate::run::program::compile_quickly(&built, source, session.progress)?;
         launch(session, &program, ranks, &[], Duration::from_secs(120))
     };
     match run(session) {

@@ -90,6 +90,7 @@ const PLACES: &[&str] = &[
     "ompi-core/src/topo/exchange.rs",
     "ompi-core/src/user_memory.rs",
     "ompi-core/src/win/access.rs",
+    "ompi-core/src/win/direct.rs",
     // A program's data and mapped memory of targets.
     "ompi-core/src/win/node/access.rs",
     // The unsafe methods of traits.

@@ -3,6 +3,7 @@
 use crate::module::{ETH, Eth};
 use crate::{module, params, pvars, wire};
 use alloc::vec::Vec;
+use opal_core::Error;
 use opal_core::framework::{btl, netif};
 use opal_core::mca::{self, Declined};
 
@@ -14,7 +15,9 @@ impl mca::Component for Component {
 
     fn open(&self) -> Result<(), Declined> {
         if netif::cards().is_empty() {
-            return Err(Declined("this machine has no network card that a component of netif drives"));
+            return Err(Declined(
+                "no component of netif drives a network card of this machine; under an operating system, netif_packet_if names an interface",
+            ));
         }
         Ok(())
     }
@@ -27,8 +30,10 @@ impl btl::Component for Component {
             Some(job) if job.size > 1 && !(job.one_node && btl::is_node_served()) => *job,
             _ => return Err(Declined("no rank of this job is on another machine")),
         };
-        netif::register(wire::ETHERTYPE, module::arrived)
-            .map_err(|_| Declined("another component has taken the EtherType of its frames"))?;
+        netif::register(wire::ETHERTYPE, module::arrived).map_err(|error| match error {
+            Error::Exists => Declined("another component has taken the EtherType of its frames"),
+            _ => Declined("frames of its EtherType cannot be received, see above"),
+        })?;
         Ok(Vec::from([ETH.call_once(|| Eth::new(card, &job)) as &dyn btl::Module]))
     }
 }

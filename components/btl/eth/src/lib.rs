@@ -5,7 +5,7 @@
 //! too early. At most [`window::FRAMES`] frames to a peer are unacknowledged, which is all the credit there is.
 //!
 //! Owns the EtherType 0x88b5 of all cards, and runs over the first one. **Invariant:** bytes of the wire are checked before they are
-//! believed (`wire.rs`). They are not authenticated: whoever can send to this network as a peer's card can send as that peer.
+//! believed (`wire.rs`): nothing of a frame has an effect whose tag was not made with the job's secret. Nothing is encrypted.
 #![no_std]
 
 extern crate alloc;

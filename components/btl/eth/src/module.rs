@@ -4,16 +4,17 @@
 use crate::params::{SILENCE_NOTE_S, SILENCE_TIMEOUT_S};
 use crate::state::{Peer, Peers};
 use crate::window::{Acknowledged, Arrival, FRAMES, Message};
-use crate::wire::{self, HEADER_BYTES, Header};
+use crate::wire::{self, HEADER_BYTES, Header, Key};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::result::Result;
 use opal_core::framework::btl::{self, AmId, Caps, Endpoint, Full, Job, Module, RemoteCaps, deliver};
 use opal_core::framework::memcpy;
-use opal_core::framework::netif::{self, Card, Link, Received};
+use opal_core::framework::netif::{self, Card, Link, Mac, Received};
 use opal_core::mem::Untrusted;
 use opal_core::sync::{AtomicBool, AtomicU64, ConditionalLock, Once, Ordering};
+use opal_core::wait::Timed;
 use opal_core::{Error, message, sys};
 
 /// The one module, for the handler of its frames.
@@ -26,11 +27,13 @@ pub struct Eth {
     job: u64,
     rank: u32,
     size: u32,
+    key: Key,
     state: ConditionalLock<State>,
     /// Frames are taken by [`Module::poll`] alone: who else polls the cards may be where no message can be handled. Those frames
     /// are sent again.
     polling: AtomicBool,
     sent_again: AtomicU64,
+    forged: AtomicU64,
 }
 
 struct State {
@@ -40,13 +43,25 @@ struct State {
     /// Peers, by their number for the layer above, of which it has not been told that they are lost.
     lost: Vec<u32>,
     delivered: usize,
+    /// Something may have to be sent again, which no frame says.
+    due: Timed,
 }
 
 impl Eth {
     /// Over a card, in a job.
     pub fn new(card: Card, job: &Job) -> Eth {
         let payload = card.module.caps().mtu - HEADER_BYTES;
-        let state = State { peers: Peers::new(job.size), unknown: Vec::new(), lost: Vec::new(), delivered: 0 };
+        let state = State {
+            peers: Peers::new(job.size),
+            unknown: Vec::new(),
+            lost: Vec::new(),
+            delivered: 0,
+            due: Timed::new(),
+        };
+        let bandwidth_mbps = match card.module.link() {
+            Link::Up { mbps } if mbps > 0 => mbps,
+            _ => UNKNOWN_MBPS,
+        };
         Eth {
             caps: Caps {
                 immediate_bits: 64,
@@ -54,7 +69,7 @@ impl Eth {
                 eager_bytes: payload,
                 send_bytes: payload,
                 latency_ns: 30_000,
-                bandwidth_mbps: 1000,
+                bandwidth_mbps,
                 exclusivity: 90,
                 remote: RemoteCaps::NONE,
                 wire_id: wire::WIRE_ID,
@@ -63,10 +78,17 @@ impl Eth {
             job: job.number,
             rank: job.index,
             size: job.size,
+            key: Key::of_job(&job.secret),
             state: ConditionalLock::new(state),
             polling: AtomicBool::new(false),
             sent_again: AtomicU64::new(0),
+            forged: AtomicU64::new(0),
         }
+    }
+
+    /// Frames of this job that were not made with its secret.
+    pub fn forged(&self) -> u64 {
+        self.forged.load(Ordering::Relaxed)
     }
 
     /// Frames that were sent again.
@@ -93,9 +115,11 @@ impl Eth {
             bytes: payload.len() as u16,
             immediate: message.map_or(0, |message| message.immediate),
         };
+        let mut bytes = header.encode();
+        self.key.seal(self.card.module.caps().mac, peer.outgoing.wraps_of(number), &mut bytes, payload);
         let sent = netif::send(&self.card, peer.card, wire::ETHERTYPE, HEADER_BYTES + payload.len(), &mut |place| {
             let (head, rest) = place.split_at_mut(HEADER_BYTES);
-            head.copy_from_slice(&header.encode());
+            head.copy_from_slice(&bytes);
             rest.copy_from_slice(payload);
         });
         if sent.is_ok() {
@@ -135,6 +159,10 @@ impl Eth {
         let arrival = {
             let State { peers, unknown, .. } = &mut *self.state.lock();
             let Some(peer) = peers.of(header.from) else {
+                // Nothing came of it yet: it is at its first numbers.
+                if !self.key.made(frame.from, 0, frame.payload, payload) {
+                    return self.note_forged(frame.from, header.from);
+                }
                 if header.am.is_some() && !unknown.contains(&header.from) {
                     unknown.push(header.from);
                 }
@@ -142,6 +170,9 @@ impl Eth {
             };
             if peer.card != frame.from || peer.closed {
                 return;
+            }
+            if !self.key.made(frame.from, peer.incoming.wraps_of(header.number), frame.payload, payload) {
+                return self.note_forged(frame.from, header.from);
             }
             let now_ns = sys::monotonic_ns();
             match peer.outgoing.acknowledge(header.wanted, header.misses, now_ns) {
@@ -174,6 +205,16 @@ impl Eth {
         }
     }
 
+    #[cold]
+    fn note_forged(&self, card: Mac, rank: u32) {
+        if self.forged.fetch_add(1, Ordering::Relaxed) == 0 {
+            message!(
+                "a frame of card {card} that says to come from rank {rank} was not made with this job's secret: it was changed on the way, or \
+                 somebody else made it. It is ignored, as all like it will be, which btl_eth_forged counts"
+            );
+        }
+    }
+
     fn next_early(&self, rank: u32) -> Option<Message> {
         self.state.lock().peers.of(rank)?.incoming.next_early()
     }
@@ -186,7 +227,8 @@ impl Eth {
 
     /// Acknowledges and sends again what is due. An acknowledgement waits for one poll: the answer of the program may take it along.
     fn tend(&self) {
-        let State { peers, lost, .. } = &mut *self.state.lock();
+        let State { peers, lost, due, .. } = &mut *self.state.lock();
+        let mut waits = false;
         for peer in peers.each().filter(|peer| !peer.closed) {
             let owed = peer.incoming.owed();
             if peer.hurries || owed >= OWED_MAX || (owed > 0 && peer.waits) {
@@ -195,6 +237,7 @@ impl Eth {
             } else {
                 peer.waits = owed > 0;
             }
+            waits |= peer.waits || peer.hurries || !peer.outgoing.is_empty();
             if peer.outgoing.is_empty() {
                 continue;
             }
@@ -204,6 +247,7 @@ impl Eth {
                 self.look_at_silence(peer, now_ns, lost);
             }
         }
+        due.set(waits);
     }
 
     fn look_at_silence(&self, peer: &mut Peer, now_ns: u64, lost: &mut Vec<u32>) {
@@ -268,6 +312,10 @@ impl Module for Eth {
             message!("the address of process {index} for btl/eth cannot be: it was damaged on the way");
             return Err(Error::Malformed);
         };
+        // A card never sends to itself: those of one interface reach each other otherwise.
+        if card == self.card.module.caps().mac {
+            return Ok(None);
+        }
         // Within a job, a process's number for the layer above is its rank.
         Ok(self.state.lock().peers.add(index, index, card))
     }
@@ -328,5 +376,7 @@ impl Module for Eth {
     }
 }
 
+/// Where the card does not say what its link carries.
+const UNKNOWN_MBPS: u32 = 1000;
 /// Messages that are acknowledged at once, before the sender has no more credit.
 const OWED_MAX: u32 = FRAMES as u32 / 4;

@@ -1,7 +1,7 @@
 //! Two windows and a wire between them that loses, doubles, reorders and changes frames.
 
 use crate::window::{Acknowledged, Arrival, FRAMES, Incoming, Message, Outgoing};
-use crate::wire::{self, HEADER_BYTES, Header};
+use crate::wire::{self, HEADER_BYTES, Header, Key};
 use alloc::vec::Vec;
 use opal_core::framework::netif::Mac;
 use opal_core::random::Random;
@@ -35,6 +35,50 @@ fn headers_there_and_back() {
     let mut other = [&HEADER.encode()[..], b"12345"].concat();
     other[0] ^= 1;
     assert_eq!(wire::parse(&other), None);
+}
+
+#[test]
+fn frames_that_were_not_made_with_the_secret() {
+    let (key, card) = (Key::of_job(&[7; 32]), Mac([0x52, 0x54, 0, 1, 2, 3]));
+    let mut head = HEADER.encode();
+    key.seal(card, 5, &mut head, b"12345");
+    let frame = [&head[..], b"12345 and padding"].concat();
+    let made = |key: &Key, card, wraps, frame: &[u8]| {
+        wire::parse(frame).is_some_and(|(_, payload)| key.made(card, wraps, frame, payload))
+    };
+    assert!(made(&key, card, 5, &frame));
+    for bit in 0..8 * (HEADER_BYTES + 5) {
+        let mut changed = frame.clone();
+        changed[bit / 8] ^= 1 << (bit % 8);
+        assert!(!made(&key, card, 5, &changed), "bit {bit}");
+    }
+    // Padding is nobody's.
+    assert!(made(&key, card, 5, &frame[..HEADER_BYTES + 5]));
+    assert!(!made(&Key::of_job(&[8; 32]), card, 5, &frame), "another job's");
+    assert!(!made(&key, Mac([0x52, 0x54, 0, 1, 2, 4]), 5, &frame), "of another card");
+    assert!(!made(&key, card, 6, &frame), "played again after all numbers");
+    assert!(!made(&key, card, 5, &[&HEADER.encode()[..], b"12345"].concat()), "without a tag");
+}
+
+/// Both ends know how often the numbers have begun again, with frames under way.
+#[test]
+fn numbers_begin_again() {
+    const FIRST: u32 = u32::MAX - 40;
+    let (mut outgoing, mut incoming) = (Outgoing::starting_at(FIRST), Incoming::starting_at(FIRST));
+    for step in 0..100 {
+        let number = outgoing.next();
+        assert_eq!(number, FIRST.wrapping_add(step));
+        let wraps = u32::from(step > 40);
+        assert_eq!((outgoing.wraps_of(number), incoming.wraps_of(number)), (wraps, wraps), "{number}");
+        outgoing.keep(message(number), 0);
+        // A frame that comes late, and the acknowledgement of three.
+        let before = number.wrapping_sub(30);
+        assert_eq!(incoming.wraps_of(before), u32::from(step > 70));
+        assert_eq!(incoming.arrive(number), Arrival::Next);
+        if step % 3 == 2 {
+            assert_eq!(outgoing.acknowledge(incoming.wanted(), false, 0), Acknowledged::Fine);
+        }
+    }
 }
 
 #[test]

@@ -20,6 +20,8 @@ pub struct Message {
 #[derive(Debug)]
 pub struct Outgoing {
     first: u32,
+    /// How often `first` went past the greatest number.
+    wraps: u32,
     kept: VecDeque<Message>,
     /// Payloads to be used again.
     spare: Vec<Vec<u8>>,
@@ -47,11 +49,17 @@ impl Default for Outgoing {
     /// Nothing was sent.
     fn default() -> Outgoing {
         let (kept, spare) = (VecDeque::new(), Vec::new());
-        Outgoing { first: 0, kept, spare, due_ns: u64::MAX, pause_ns: PAUSE_NS, heard_ns: 0, told: false }
+        Outgoing { first: 0, wraps: 0, kept, spare, due_ns: u64::MAX, pause_ns: PAUSE_NS, heard_ns: 0, told: false }
     }
 }
 
 impl Outgoing {
+    /// As if so many had been sent.
+    #[cfg(test)]
+    pub fn starting_at(first: u32) -> Outgoing {
+        Outgoing { first, ..Outgoing::default() }
+    }
+
     /// Whether one more may be sent.
     pub fn has_room(&self) -> bool {
         self.kept.len() < FRAMES
@@ -65,6 +73,11 @@ impl Outgoing {
     /// The number of the next message.
     pub fn next(&self) -> u32 {
         self.first.wrapping_add(self.kept.len() as u32)
+    }
+
+    /// How often numbers had begun again when this one, of a message that is kept or the next one, was given.
+    pub fn wraps_of(&self, number: u32) -> u32 {
+        self.wraps.wrapping_add(u32::from(number < self.first))
     }
 
     /// Room for a payload.
@@ -97,6 +110,7 @@ impl Outgoing {
             for message in self.kept.drain(..come as usize) {
                 self.spare.push(message.payload);
             }
+            self.wraps = self.wraps_of(wanted);
             self.first = wanted;
             (self.pause_ns, self.heard_ns, self.told) = (PAUSE_NS, now_ns, false);
             self.due_ns = if self.kept.is_empty() { u64::MAX } else { now_ns + self.pause_ns };
@@ -140,6 +154,8 @@ impl Outgoing {
 #[derive(Debug, Default)]
 pub struct Incoming {
     wanted: u32,
+    /// How often `wanted` went past the greatest number.
+    wraps: u32,
     /// Those that came too early, from the one behind `wanted`.
     early: VecDeque<Option<Message>>,
     /// The one that became wanted and is here already.
@@ -162,9 +178,25 @@ pub enum Arrival {
 }
 
 impl Incoming {
+    /// As if so many had come.
+    #[cfg(test)]
+    pub fn starting_at(wanted: u32) -> Incoming {
+        Incoming { wanted, ..Incoming::default() }
+    }
+
     /// The number of the message that comes next.
     pub fn wanted(&self) -> u32 {
         self.wanted
+    }
+
+    /// How often the peer's numbers had begun again when it gave this one, if that was not long ago.
+    pub fn wraps_of(&self, number: u32) -> u32 {
+        let is_ahead = (number.wrapping_sub(self.wanted) as i32) >= 0;
+        match (is_ahead, number < self.wanted) {
+            (true, true) => self.wraps.wrapping_add(1),
+            (false, false) => self.wraps.wrapping_sub(1),
+            _ => self.wraps,
+        }
     }
 
     /// Whether a later one is here.
@@ -215,6 +247,7 @@ impl Incoming {
     }
 
     fn advance(&mut self) {
+        self.wraps = self.wraps_of(self.wanted.wrapping_add(1));
         self.wanted = self.wanted.wrapping_add(1);
         self.ready = self.early.pop_front().flatten();
         self.owed += 1;

@@ -12,19 +12,24 @@
 //! | 29 | 1 | 1 if the sender has a later one than it wants next: that one is missing |
 //! | 30 | 2 | bytes of the payload |
 //! | 32 | 8 | immediate |
-//! | 40 | | payload, and padding |
+//! | 40 | 8 | [`Key::tag`] |
+//! | 48 | | payload, and padding |
 //!
-//! Little-endian. The published address is the wire id and the card's address, padded to 12 bytes.
+//! Little-endian. A frame whose tag is right was made by a process of the job, for this place in the numbers between the two. The published address is the wire id and the card's address, padded to 12 bytes.
 
+use core::hash::Hasher;
 use core::ops::Range;
+use hmac::{Hmac, KeyInit, Mac as _};
 use memoffset::span_of;
 use opal_core::framework::btl::AM_IDS;
 use opal_core::framework::netif::Mac;
+use sha2::Sha256;
+use siphasher::sip::SipHasher24;
 
 /// IEEE 802's first type for local experiments (IEEE 802, 9.2.3).
 pub const ETHERTYPE: u16 = 0x88b5;
 /// Another number for another format.
-pub const WIRE_ID: u32 = 0x0e7b_0001;
+pub const WIRE_ID: u32 = 0x0e7b_0002;
 /// Bytes before a payload.
 pub const HEADER_BYTES: usize = size_of::<Layout>();
 /// Bytes of a published address.
@@ -54,7 +59,7 @@ pub struct Header {
 }
 
 impl Header {
-    /// As bytes.
+    /// As bytes, with zeros for the tag.
     pub fn encode(&self) -> [u8; HEADER_BYTES] {
         let mut bytes = [0; HEADER_BYTES];
         bytes[span_of!(Layout, wire_id)].copy_from_slice(&WIRE_ID.to_le_bytes());
@@ -71,7 +76,47 @@ impl Header {
     }
 }
 
-/// Header and payload of a frame; `None` for bytes of another format.
+/// What frames of a job are authenticated with.
+pub struct Key(SipHasher24);
+
+impl Key {
+    /// A key for this purpose alone, from the job's secret.
+    pub fn of_job(secret: &[u8; 32]) -> Key {
+        let mut mac = Hmac::<Sha256>::new_from_slice(secret).expect("HMAC takes keys of any length");
+        mac.update(PURPOSE);
+        let bytes = mac.finalize().into_bytes();
+        let word = |at: usize| u64::from_le_bytes(core::array::from_fn(|byte| bytes[at + byte]));
+        Key(SipHasher24::new_with_keys(word(0), word(8)))
+    }
+
+    /// SipHash-2-4 of the sender's card, how often its numbers have begun again, the header without the tag, and the payload.
+    pub fn tag(&self, card: Mac, wraps: u32, head: &[u8; HEADER_BYTES], payload: &[u8]) -> [u8; 8] {
+        let mut hasher = self.0;
+        let [a, b, c, d, e, f] = card.0;
+        let [w, x, y, z] = wraps.to_le_bytes();
+        // Words, so that the hasher has no parts of one to keep.
+        hasher.write(&[a, b, c, d, e, f, 0, 0, w, x, y, z, 0, 0, 0, 0]);
+        hasher.write(&head[..span_of!(Layout, tag).start]);
+        hasher.write(payload);
+        hasher.finish().to_le_bytes()
+    }
+
+    /// Puts the tag into a header that [`Header::encode`] made.
+    pub fn seal(&self, card: Mac, wraps: u32, head: &mut [u8; HEADER_BYTES], payload: &[u8]) {
+        let tag = self.tag(card, wraps, head, payload);
+        head[span_of!(Layout, tag)].copy_from_slice(&tag);
+    }
+
+    /// Whether a frame that [`parse`] took has the right tag.
+    pub fn made(&self, card: Mac, wraps: u32, frame: &[u8], payload: &[u8]) -> bool {
+        let Some(head) = frame.first_chunk() else { return false };
+        let (tag, right) = (part::<8>(head, span_of!(Layout, tag)), self.tag(card, wraps, head, payload));
+        // All of it whatever differs: how long it takes says nothing.
+        tag.iter().zip(right).fold(0, |differs, (one, other)| differs | (one ^ other)) == 0
+    }
+}
+
+/// Header and payload of a frame; `None` for bytes of another format. Who made it, [`Key::made`] says.
 pub fn parse(frame: &[u8]) -> Option<(Header, &[u8])> {
     let (head, rest) = frame.split_first_chunk::<HEADER_BYTES>()?;
     let word = |range| u32::from_le_bytes(part(head, range));
@@ -134,6 +179,8 @@ struct Layout {
     misses: u8,
     bytes: u16,
     immediate: u64,
+    tag: [u8; 8],
 }
 
+const PURPOSE: &[u8] = b"frames of btl/eth";
 const NO_MESSAGE: u8 = 255;

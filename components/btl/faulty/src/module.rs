@@ -4,15 +4,11 @@
 use crate::dice::{self, CORRUPTED, DELAYED, DROPPED, DUPLICATED, Fault, REFUSED, REORDERED};
 use crate::held::{Held, Queue, now_ns};
 use crate::raw;
-use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 use opal_core::Result;
-use opal_core::framework::btl::{
-    AmId, Caps, Endpoint, Full, Module, Peer, ProcessName, RemoteCaps, RxMessage, Throughput,
-};
-use opal_core::framework::shmem::Segment;
-use opal_core::sync::{AtomicU64, ConditionalLock};
+use opal_core::framework::btl::{AmId, Caps, Endpoint, Full, Module, Peer, RemoteCaps, RxMessage};
+use opal_core::sync::ConditionalLock;
 use opal_core::wait::Timed;
 
 /// A transport with faults. Its endpoints are those of the other one.
@@ -99,12 +95,12 @@ impl Module for Faulty {
         &self.caps
     }
 
-    fn address(&self) -> Vec<u8> {
-        self.inner.address()
+    fn inner(&self) -> Option<&dyn Module> {
+        Some(self.inner)
     }
 
-    fn address_beyond_job(&self, name: ProcessName) -> Vec<u8> {
-        self.inner.address_beyond_job(name)
+    fn address(&self) -> Vec<u8> {
+        self.inner.address()
     }
 
     fn add_peer(&self, peer: Peer<'_>) -> Result<Option<Endpoint>> {
@@ -113,20 +109,6 @@ impl Module for Faulty {
 
     fn remove_peer(&self, endpoint: Endpoint) {
         self.inner.remove_peer(endpoint);
-    }
-
-    unsafe fn send_inline(
-        &self,
-        to: Endpoint,
-        am: AmId,
-        immediate: u64,
-        payload: *const u8,
-        bytes: usize,
-    ) -> core::result::Result<(), Full> {
-        // SAFETY: `payload` is readable for `bytes` by the caller's promise.
-        let payload =
-            unsafe { core::slice::from_raw_parts(if bytes == 0 { [0u8; 0].as_ptr() } else { payload }, bytes) };
-        self.send(to, am, immediate, bytes, &mut |place| raw::copy(place, payload))
     }
 
     fn send(
@@ -179,44 +161,8 @@ impl Module for Faulty {
         Ok(())
     }
 
-    fn shared_word(&self, peer: Endpoint, own: bool, index: u32) -> Option<&AtomicU64> {
-        self.inner.shared_word(peer, own, index)
-    }
-
-    fn shared_pool(&self, owner: Option<Endpoint>) -> Option<Segment> {
-        self.inner.shared_pool(owner)
-    }
-
-    fn wake(&self, peer: Endpoint) {
-        self.inner.wake(peer);
-    }
-
-    fn throughput(&self, to: Endpoint) -> Option<Throughput> {
-        self.inner.throughput(to)
-    }
-
-    fn path_detail(&self, to: Endpoint) -> String {
-        self.inner.path_detail(to)
-    }
-
-    fn flush(&self, to: Endpoint) {
-        self.inner.flush(to);
-    }
-
-    fn flush_all(&self) {
-        self.inner.flush_all();
-    }
-
     fn is_drained(&self) -> bool {
         self.waiting.lock().queue.is_empty() && self.inner.is_drained()
-    }
-
-    fn finish(&self) {
-        self.inner.finish();
-    }
-
-    fn is_polled_without_peers(&self) -> bool {
-        self.inner.is_polled_without_peers()
     }
 
     fn poll(&self) -> usize {

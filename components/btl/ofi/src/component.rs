@@ -1,9 +1,9 @@
 //! Registration; the endpoint is opened here.
 
-use crate::choice::{self, Verdict, Wishes};
 use crate::module::{OFI, Ofi};
 use crate::params::{FRAGMENT_SIZE, INTERFACE, LIBRARY, PROVIDER_EXCLUDE, PROVIDER_INCLUDE, RECEIVES, SENDS};
 use crate::raw::{Fabric, Library, Offer};
+use crate::selection::{self, Verdict, Wishes};
 use crate::wire::HEADER_BYTES;
 use crate::{params, pvars};
 use alloc::boxed::Box;
@@ -55,7 +55,7 @@ impl btl::Component for Component {
             Ok(found) => found,
             Err(sentence) => return Vec::from([sentence]),
         };
-        let (_, verdicts) = choice::choose(&offers, &wishes(false));
+        let (_, verdicts) = selection::choose(&offers, &wishes(false));
         let head = format!("libfabric {}, for ranks on other nodes:", library.version());
         let lines = offers.iter().zip(&verdicts).map(|(offer, verdict)| line(offer, verdict));
         let mut lines: Vec<String> = core::iter::once(head).chain(lines).collect();
@@ -80,7 +80,7 @@ fn wishes(one_node: bool) -> Wishes<'static> {
 fn open(job: &Job, wishes: &Wishes<'_>) -> Result<&'static Ofi, String> {
     let library = Library::open(LIBRARY.text())?;
     let offers = library.offers()?;
-    let (best, verdicts) = choice::choose(&offers, wishes);
+    let (best, verdicts) = selection::choose(&offers, wishes);
     for (offer, verdict) in offers.iter().zip(&verdicts) {
         verbose!(btl::FRAMEWORK, 20, "ofi: {}", line(offer, verdict));
     }
@@ -95,10 +95,8 @@ fn open(job: &Job, wishes: &Wishes<'_>) -> Result<&'static Ofi, String> {
     let ofi = opened.map_err(|why| format!("{}: {why}", offer.described()))?;
     let ofi = OFI.call_once(|| ofi);
     ofi.state.lock().try_again();
-    match ofi.epoll {
-        Some(_) => wait::set_sockets(ofi),
-        // Nobody tells a process that sleeps.
-        None => wait::shorten_sleeps(),
+    if !ofi.watch() {
+        wait::shorten_sleeps();
     }
     verbose!(btl::FRAMEWORK, 10, "ofi: libfabric {}, {}", library.version(), offer.described());
     Ok(ofi)

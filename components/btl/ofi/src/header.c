@@ -1,4 +1,4 @@
-/* What structures.rs says of libfabric, compared with the installed header: a library is built only where this compiles. */
+/* What abi.rs says of libfabric, compared with the installed header: a library is built only where this compiles. */
 #include <rdma/fabric.h>
 #include <rdma/fi_cm.h>
 #include <rdma/fi_domain.h>

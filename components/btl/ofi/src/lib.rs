@@ -16,17 +16,16 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
-mod choice;
+mod abi;
 mod component;
 mod module;
 mod params;
 mod poll;
 mod pvars;
 mod raw;
+mod selection;
 mod send;
-mod sleep;
 mod state;
-mod structures;
 pub mod wire;
 
 pub use component::{COMPONENT, INFO};

@@ -1,19 +1,16 @@
 //! The module: its capabilities and its peers. Each verb has a file of its own.
-#![allow(unsafe_code)] // the unsafe methods of the framework's trait
 
-use crate::choice::ProviderKind;
 use crate::params::EAGER_LIMIT;
-use crate::raw::{self, Fabric, Offer};
+use crate::raw::{Fabric, Offer};
+use crate::selection::ProviderKind;
 use crate::state::State;
-use crate::wire::{self, Address, HEADER_BYTES, WIRE_ID};
+use crate::wire::{self, Address, FORMAT, HEADER_BYTES, WIRE_ID};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use opal_core::framework::btl::{AmId, Caps, Endpoint, Full, Job, Module, Peer, RemoteCaps};
-use opal_core::framework::memcpy;
-use opal_core::sync::{AtomicU32, ConditionalLock, Once, Ordering};
-use opal_core::{Error, Result, message};
-use rustix::fd::OwnedFd;
+use opal_core::framework::btl::{self, AmId, Caps, Endpoint, Full, Job, Module, Peer, RemoteCaps};
+use opal_core::sync::{ConditionalLock, Once};
+use opal_core::{Error, Result, message, wait};
 
 /// The one module.
 pub static OFI: Once<Ofi> = Once::new();
@@ -26,10 +23,6 @@ pub struct Ofi {
     /// What is published.
     address: Vec<u8>,
     pub state: ConditionalLock<State>,
-    /// What to sleep on.
-    pub epoll: Option<OwnedFd>,
-    /// How many peers were added.
-    pub reached: AtomicU32,
 }
 
 impl Ofi {
@@ -58,17 +51,19 @@ impl Ofi {
             remote: RemoteCaps::NONE,
             wire_id: WIRE_ID,
         };
-        let epoll = fabric.wait_descriptor().and_then(raw::watched);
         let state = ConditionalLock::new(State::new(fabric, *job));
-        Ok(Ofi { caps, path: offer.described(), address, state, epoll, reached: AtomicU32::new(0) })
+        Ok(Ofi { caps, path: offer.described(), address, state })
+    }
+
+    /// Has sleeps end when something completes. `false`: nobody tells a process that sleeps, since the provider has no descriptor.
+    pub fn watch(&self) -> bool {
+        let descriptor = self.state.lock().fabric.wait_descriptor();
+        descriptor.is_some_and(|descriptor| wait::watch_queue(descriptor, is_quiet))
     }
 
     /// Checks a peer's address against this process's own. `Err` after a message.
     fn check<'a>(&self, rank: u32, bytes: &'a [u8]) -> Result<Address<'a>> {
-        if wire::wire_id_of(bytes) != Some(WIRE_ID) {
-            message!("btl/ofi: rank {rank} was started with another version of this library");
-            return Err(Error::Mismatch);
-        }
+        btl::check_wire_id("btl/ofi", rank, wire::wire_id_of(bytes), WIRE_ID, FORMAT)?;
         let (own, Some(theirs)) = (Address::parse(&self.address), Address::parse(bytes)) else {
             message!("btl/ofi: the address of rank {rank} cannot be: it was damaged on the way");
             return Err(Error::Malformed);
@@ -128,26 +123,11 @@ impl Module for Ofi {
                 return Err(Error::Unreachable);
             }
         }
-        self.reached.fetch_add(1, Ordering::Relaxed);
         Ok(Some(Endpoint(rank)))
     }
 
     fn remove_peer(&self, endpoint: Endpoint) {
         self.state.lock().close(endpoint.0);
-    }
-
-    unsafe fn send_inline(
-        &self,
-        to: Endpoint,
-        am: AmId,
-        immediate: u64,
-        payload: *const u8,
-        bytes: usize,
-    ) -> core::result::Result<(), Full> {
-        self.send_filled(to, am, immediate, bytes, &mut |place| {
-            // SAFETY: `payload` is readable for `bytes` by the caller's promise, and the place has room.
-            unsafe { memcpy::copy(place, payload, bytes) }
-        })
     }
 
     fn send(
@@ -172,6 +152,11 @@ impl Module for Ofi {
     fn poll(&self) -> usize {
         self.poll_once()
     }
+}
+
+/// Whether a process may sleep, as libfabric wants it asked before each sleep.
+fn is_quiet() -> bool {
+    OFI.get().is_none_or(|ofi| ofi.state.lock().fabric.may_sleep())
 }
 
 /// What fits a send with its header where the provider takes small ones at once.

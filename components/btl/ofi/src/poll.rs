@@ -59,7 +59,7 @@ impl Ofi {
 
     /// The header of what came into a buffer, if a peer sent it that is open; otherwise the buffer receives again.
     fn checked(&self, slot: u32, bytes: usize) -> Option<Header> {
-        let header = self.from_job(slot, bytes);
+        let header = self.header_of_job(slot, bytes);
         if let Some(header) = header
             && self.is_unknown(header.from)
         {
@@ -85,7 +85,7 @@ impl Ofi {
     }
 
     /// The header of a message that only a process of the job can have sent to this one.
-    fn from_job(&self, slot: u32, bytes: usize) -> Option<Header> {
+    fn header_of_job(&self, slot: u32, bytes: usize) -> Option<Header> {
         let state = self.state.lock();
         let payload = state.fabric.received(slot, bytes);
         let header = Header::parse(&payload.array::<HEADER_BYTES>()?)?;

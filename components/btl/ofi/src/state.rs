@@ -1,7 +1,7 @@
 //! Peers by rank, and what is under way. All of it has one lock; handlers of messages run without it.
 
+use crate::abi::FiAddr;
 use crate::raw::{Fabric, Posted};
-use crate::structures::FiAddr;
 use crate::wire::{self, Header};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -131,7 +131,7 @@ impl State {
     pub fn send(&mut self, rank: u32, slot: u32, bytes: usize) {
         let Some(peer) = self.peers.get_mut(rank as usize) else { return };
         match self.fabric.send(slot, bytes, peer.address) {
-            Posted::Posted => {
+            Posted::Begun => {
                 self.receivers[slot as usize] = rank;
                 self.under_way += 1;
             }
@@ -157,7 +157,7 @@ impl State {
     /// Lets a message come into a buffer, at once or when the provider has room.
     pub fn receive(&mut self, slot: u32) {
         match self.fabric.receive(slot) {
-            Posted::Posted => {}
+            Posted::Begun => {}
             Posted::Full => self.unposted.push(slot),
             Posted::Refused(error) => self.break_down("receives nothing any more", error),
         }

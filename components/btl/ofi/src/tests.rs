@@ -1,12 +1,12 @@
 //! The header, and which offer is taken.
 
-use crate::choice::{Verdict, Wishes, choose};
-use crate::raw::{self, At, Library, Offer};
-use crate::structures::{
+use crate::abi::{
     ADDR_STR, AvAttr, AvOps, CmOps, Context, CqAttr, CqEntry, CqError, CqOps, DomainAttr, DomainOps, EpAttr,
     FabricAttr, FabricOps, Fid, FidAv, FidCq, FidDomain, FidEp, FidFabric, FidMr, FidOps, Info, Message, MrOps, MsgOps,
     RxAttr, SOCKADDR_IN, SOCKADDR_IN6, TxAttr,
 };
+use crate::raw::{self, At, Library, Offer};
+use crate::selection::{Verdict, Wishes, choose};
 use core::mem::offset_of;
 use std::format;
 use std::path::Path;
@@ -33,7 +33,7 @@ fn the_header_says_the_same() {
     }
 }
 
-/// `structures.rs` and `header.c` give every structure the same size and every field the same place.
+/// `abi.rs` and `header.c` give every structure the same size and every field the same place.
 #[test]
 fn both_files_say_the_same() {
     let text = include_str!("header.c");
@@ -47,7 +47,7 @@ fn both_files_say_the_same() {
             None => missing.push(line),
         }
     }
-    assert!(missing.is_empty() && said.is_empty(), "only in structures.rs: {missing:#?}; only in header.c: {said:#?}");
+    assert!(missing.is_empty() && said.is_empty(), "only in abi.rs: {missing:#?}; only in header.c: {said:#?}");
 }
 
 fn sizes() -> Vec<String> {

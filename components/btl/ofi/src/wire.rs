@@ -32,7 +32,11 @@ use memoffset::span_of;
 use opal_core::framework::btl::Job;
 use sha2::Sha256;
 
-/// Another number for another format.
+/// What both ends must agree on.
+pub const FORMAT: &str =
+    "btl/ofi 1: header 32 rank token immediate number am; address 24 format protocol version buffer provider";
+
+/// Stands for the format: another number for another one.
 pub const WIRE_ID: u32 = 0x0f1b_0001;
 /// Bytes before a payload.
 pub const HEADER_BYTES: usize = size_of::<Layout>();

@@ -8,7 +8,6 @@ use opal_core::framework::btl::{
     AmId, Atomic, AtomicSet, Begun, Caps, Completion, Endpoint, Full, Module, Peer, Registration, Remote, RemoteCaps,
     Width, deliver,
 };
-use opal_core::framework::memcpy;
 use opal_core::mem::Untrusted;
 use opal_core::sync::{AtomicU32, Ordering};
 use opal_core::{Error, Result};
@@ -60,18 +59,6 @@ impl Module for Loopback {
     }
 
     fn remove_peer(&self, _endpoint: Endpoint) {}
-
-    unsafe fn send_inline(
-        &self,
-        to: Endpoint,
-        am: AmId,
-        immediate: u64,
-        payload: *const u8,
-        bytes: usize,
-    ) -> core::result::Result<(), Full> {
-        // SAFETY: `payload` is readable for `bytes` by the caller's promise, and the place is new.
-        self.send(to, am, immediate, bytes, &mut |place| unsafe { memcpy::copy(place, payload, bytes) })
-    }
 
     fn send(
         &self,

@@ -86,20 +86,9 @@ impl Sm {
     }
 
     fn checked_address(&self, peer: &Peer<'_>) -> Result<wire::Address> {
-        match wire::Address::wire_id_of(peer.address) {
-            Some(wire::WIRE_ID) => wire::Address::parse(peer.address).ok_or(Error::Malformed),
-            other => {
-                message!(
-                    "btl/sm: process {} speaks wire format {:#010x}, this one {:#010x} ({}); \
-                     all processes of a job need the same version of this library",
-                    peer.index,
-                    other.unwrap_or(0),
-                    wire::WIRE_ID,
-                    wire::FORMAT
-                );
-                Err(Error::Mismatch)
-            }
-        }
+        let theirs = wire::Address::wire_id_of(peer.address);
+        btl::check_wire_id("btl/sm", peer.index, theirs, wire::WIRE_ID, wire::FORMAT)?;
+        wire::Address::parse(peer.address).ok_or(Error::Malformed)
     }
 }
 

@@ -110,10 +110,7 @@ pub fn speed_mbps(name: &str, loopback: bool) -> u32 {
     if loopback {
         return LOOPBACK_MBPS;
     }
-    let text = sys::read_file(&format!("/sys/class/net/{name}/speed")).unwrap_or_default();
-    let number = core::str::from_utf8(&text).ok().and_then(|text| text.trim().parse::<u32>().ok());
-    // Virtual ones say -1 or nothing.
-    number.filter(|mbps| *mbps > 0).unwrap_or(UNKNOWN_MBPS)
+    sys::link_mbps(name).unwrap_or(UNKNOWN_MBPS)
 }
 
 /// For people: names and addresses.

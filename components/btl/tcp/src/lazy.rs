@@ -6,7 +6,7 @@ use crate::params::Limits;
 use crate::poll::Tcp;
 use alloc::string::String;
 use alloc::vec::Vec;
-use opal_core::framework::btl::{self, AmId, Caps, Endpoint, Full, Peer, ProcessName, RxMessage, Throughput};
+use opal_core::framework::btl::{self, AmId, Caps, Endpoint, Full, Peer, ProcessName, RxMessage};
 use opal_core::sync::Once;
 use opal_core::{Result, message};
 
@@ -48,6 +48,10 @@ impl btl::Module for Lazy {
         &self.caps
     }
 
+    fn inner(&self) -> Option<&dyn btl::Module> {
+        Some(self.running()?)
+    }
+
     fn address(&self) -> Vec<u8> {
         Vec::new()
     }
@@ -62,14 +66,6 @@ impl btl::Module for Lazy {
 
     fn remove_peer(&self, endpoint: Endpoint) {
         self.running().into_iter().for_each(|module| module.remove_peer(endpoint));
-    }
-
-    fn throughput(&self, to: Endpoint) -> Option<Throughput> {
-        self.running().and_then(|module| module.throughput(to))
-    }
-
-    fn path_detail(&self, to: Endpoint) -> String {
-        self.running().map_or_else(String::new, |module| module.path_detail(to))
     }
 
     unsafe fn send_inline(
@@ -108,22 +104,6 @@ impl btl::Module for Lazy {
         let module = self.running().ok_or(Full)?;
         // SAFETY: the caller's promise is the same.
         unsafe { module.send_run(to, am, immediate, prefix, run, bytes) }
-    }
-
-    fn flush(&self, to: Endpoint) {
-        self.running().into_iter().for_each(|module| module.flush(to));
-    }
-
-    fn flush_all(&self) {
-        self.running().into_iter().for_each(btl::Module::flush_all);
-    }
-
-    fn is_drained(&self) -> bool {
-        self.running().is_none_or(btl::Module::is_drained)
-    }
-
-    fn finish(&self) {
-        self.running().into_iter().for_each(btl::Module::finish);
     }
 
     /// Nothing can come before a process of another job was met.

@@ -20,7 +20,6 @@ use opal_core::framework::reachable::Weight;
 use opal_core::mem::Untrusted;
 use opal_core::sync::Ordering;
 use opal_core::{Error, Result, message, progress, wait};
-use rustix::fd::AsRawFd;
 
 /// The part of the transport behind one interface.
 pub struct Module {
@@ -90,7 +89,7 @@ impl Module {
     fn connect_beyond_job(&self, peer: &Peer<'_>) -> Result<Option<Endpoint>> {
         let transport = &self.tcp.transport;
         let Some(own) = transport.own.get() else { return Ok(None) };
-        self.check_format(peer)?;
+        btl::check_wire_id("btl/tcp", peer.index, wire::wire_id_of(peer.address), wire::WIRE_ID, wire::FORMAT)?;
         let (other, records) = pair::identity(peer.address).ok_or(Error::Malformed)?;
         let theirs = self.checked_records(peer, records, other.name.job)?;
         let ours = self.ours();
@@ -169,26 +168,9 @@ impl Module {
         }
     }
 
-    fn check_format(&self, peer: &Peer<'_>) -> Result<()> {
-        match wire::wire_id_of(peer.address) {
-            Some(wire::WIRE_ID) => Ok(()),
-            theirs => {
-                message!(
-                    "btl/tcp: process {} speaks wire format {:#010x}, this one {:#010x} ({}); \
-                     all processes of a job need the same version of this library",
-                    peer.index,
-                    theirs.unwrap_or(0),
-                    wire::WIRE_ID,
-                    wire::FORMAT
-                );
-                Err(Error::Mismatch)
-            }
-        }
-    }
-
     /// The records that a peer of this job published.
     fn checked_records(&self, peer: &Peer<'_>, published: &[u8], job: u64) -> Result<Vec<AddressRecord>> {
-        self.check_format(peer)?;
+        btl::check_wire_id("btl/tcp", peer.index, wire::wire_id_of(peer.address), wire::WIRE_ID, wire::FORMAT)?;
         let records = wire::records(published).ok_or(Error::Malformed)?;
         if records.iter().any(|record| record.job != job) {
             message!(
@@ -375,10 +357,6 @@ impl wait::Sockets for Tcp {
 
     fn poll_now(&self) {
         self.poller.lock().poll_now();
-    }
-
-    fn descriptor(&self) -> Option<i32> {
-        Some(self.transport.epoll.as_raw_fd())
     }
 }
 

@@ -5,7 +5,6 @@ use crate::wire::{self, Entry};
 use opal_core::framework::btl::ProcessName;
 use opal_core::sync::{AtomicU32, Ordering};
 use opal_core::sys;
-use opal_core::wait::{WakeMethod, Waker};
 
 /// The header, mapped.
 #[derive(Clone, Copy, Debug)]
@@ -21,7 +20,7 @@ pub struct Claimed {
     pub claim: u32,
     /// The guest.
     pub guest: ProcessName,
-    /// Bit s: side s has left.
+    /// Bit s: side s has left; [`wire::FINISHED`] shifted by s: side s has left MPI.
     pub left: u32,
 }
 
@@ -81,6 +80,12 @@ impl Board {
         self.field(cell, Entry::Left).fetch_or(1 << side, Ordering::Release);
     }
 
+    /// A side has left MPI, and sends nothing more. It still has the cell mapped.
+    pub fn finish(&self, cell: usize, side: usize) {
+        // Release pairs with the Acquire of `claimed`: what it sent before is there.
+        self.field(cell, Entry::Left).fetch_or(wire::FINISHED << side, Ordering::Release);
+    }
+
     /// Nobody has the cell any more, whose memory is zeros.
     pub fn free(&self, cell: usize) {
         self.field(cell, Entry::State).store(wire::FREE, Ordering::Release);
@@ -90,40 +95,11 @@ impl Board {
         self.header.word32(wire::entry(cell, field))
     }
 
-    fn futex(&self) -> &'static AtomicU32 {
+    /// The word that the owner sleeps on.
+    pub fn futex(&self) -> &'static AtomicU32 {
         self.header.word32(wire::FUTEX)
     }
 }
 
-/// The owner sleeps on its own board, if nothing else wakes it.
-impl Waker for Board {
-    fn arm(&self, how: WakeMethod, awaits_room: bool) -> u32 {
-        let ticket = self.futex().load(Ordering::SeqCst);
-        self.sleep_flag().store(how.flag(awaits_room), Ordering::SeqCst);
-        ticket
-    }
-
-    fn sleep(&self, ticket: u32, at_most_us: u64) -> bool {
-        sys::futex_wait(self.futex(), ticket, at_most_us)
-    }
-
-    fn futex(&self) -> Option<&AtomicU32> {
-        Some(Board::futex(self))
-    }
-
-    fn disarm(&self) -> bool {
-        self.sleep_flag().swap(AWAKE, Ordering::SeqCst) == AWAKE
-    }
-
-    fn wake_threads(&self) {
-        self.futex().fetch_add(1, Ordering::SeqCst);
-        sys::futex_wake(self.futex());
-    }
-
-    fn descriptor(&self) -> Option<i32> {
-        None
-    }
-}
-
 /// The sleep flag of an owner that needs no waking.
-const AWAKE: u32 = 0;
+pub const AWAKE: u32 = 0;

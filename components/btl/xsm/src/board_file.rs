@@ -7,7 +7,7 @@ use alloc::format;
 use alloc::string::String;
 use opal_core::sys;
 use rustix::fd::{AsFd, AsRawFd, OwnedFd};
-use rustix::fs::{FallocateFlags, MemfdFlags, Mode, OFlags, SealFlags};
+use rustix::fs::{FallocateFlags, MemfdFlags, Mode, OFlags, SealFlags, Stat};
 
 /// The file, open.
 #[derive(Debug)]
@@ -45,7 +45,7 @@ impl BoardFile {
 
     /// Opens that of another process. `Err` with half a sentence.
     pub fn open(place: &Place) -> Result<BoardFile, String> {
-        let link = format!("/proc/{}/fd/{}", place.pid, place.descriptor);
+        let link = link(place);
         let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOCTTY | OFlags::NONBLOCK;
         let file = rustix::fs::open(link.as_str(), flags, Mode::empty()).map_err(|errno| {
             format!(
@@ -55,8 +55,7 @@ impl BoardFile {
         })?;
         let stat = rustix::fs::fstat(&file).map_err(|errno| format!("{link} cannot be looked at ({errno})"))?;
         let sealed = rustix::fs::fcntl_get_seals(&file).is_ok_and(|seals| seals.contains(SEALS));
-        let is_same = (stat.st_dev, stat.st_ino) == (place.device, place.inode);
-        match is_same && sealed && stat.st_size as u64 == wire::BOARD_BYTES as u64 {
+        match is_it(&stat, place) && sealed && stat.st_size as u64 == wire::BOARD_BYTES as u64 {
             true => Ok(BoardFile { file, place: *place }),
             false => Err(format!(
                 "{link} is another file by now: the process has ended, or closed a descriptor that is not its own"
@@ -75,6 +74,19 @@ impl BoardFile {
         let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
         rustix::fs::fallocate(&self.file, flags, wire::cell(cell) as u64, wire::CELL_BYTES as u64).is_ok()
     }
+}
+
+/// Whether the process that has a board still shows it.
+pub fn is_at(place: &Place) -> bool {
+    rustix::fs::stat(link(place).as_str()).is_ok_and(|stat| is_it(&stat, place))
+}
+
+fn link(place: &Place) -> String {
+    format!("/proc/{}/fd/{}", place.pid, place.descriptor)
+}
+
+fn is_it(stat: &Stat, place: &Place) -> bool {
+    (stat.st_dev, stat.st_ino) == (place.device, place.inode)
 }
 
 /// Nobody can cut the memory off from those who have it mapped.

@@ -1,12 +1,13 @@
 //! A process of another job: the cell that both share, and where it sleeps.
 
 use crate::board::Board;
+use crate::owner::Owner;
 use crate::raw::Mapping;
 use crate::wire;
 use opal_core::framework::btl::Full;
 use opal_core::queue::fifo::{Consumer, Producer, Refused};
 use opal_core::queue::fifo_pair::FifoPair;
-use opal_core::sync::{AtomicBool, AtomicU64, Ordering};
+use opal_core::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 /// A connected process.
 pub struct PeerEndpoint {
@@ -18,8 +19,11 @@ pub struct PeerEndpoint {
     side: usize,
     // The peer's own.
     board: Board,
+    owner: Owner,
     /// The caller's number for the peer.
     pub peer: u32,
+    // How its process has ended, if it has.
+    end: AtomicU32,
     removed: AtomicBool,
 }
 
@@ -36,14 +40,25 @@ pub struct Cell {
 }
 
 impl PeerEndpoint {
-    /// To the owner of `board`, which the caller knows as `peer`.
-    pub fn new(cell: Cell, board: Board, peer: u32) -> PeerEndpoint {
+    /// To `owner` of `board`, which the caller knows as `peer`.
+    pub fn new(cell: Cell, board: Board, owner: Owner, peer: u32) -> PeerEndpoint {
         let Cell { mapping, host, number, side } = cell;
         let queue =
             |side: usize| mapping.queue(wire::slots(side), (wire::ring(side), wire::RING_BYTES), wire::consumed(side));
         let (to, from) = (Producer::new(queue(side)), Consumer::new(queue(1 - side)));
         let fifo_pair = FifoPair::new(to, from, board.sleep_flag(), false);
-        PeerEndpoint { fifo_pair, cell: mapping, host, number, side, board, peer, removed: AtomicBool::new(false) }
+        PeerEndpoint {
+            fifo_pair,
+            cell: mapping,
+            host,
+            number,
+            side,
+            board,
+            owner,
+            peer,
+            end: AtomicU32::new(NOT_ENDED),
+            removed: AtomicBool::new(false),
+        }
     }
 
     /// Both queues.
@@ -86,14 +101,44 @@ impl PeerEndpoint {
         (index < wire::WORDS).then(|| self.cell.word64(wire::word(side, index)))
     }
 
-    /// Uses the cell no more. The mappings, of cell and board, may be given up or used again by others.
-    pub fn remove(&self) -> Option<[Mapping; 2]> {
-        if self.removed.swap(true, Ordering::AcqRel) {
-            return None;
-        }
+    /// Looks whether the peer has ended, or left MPI. What it sent before is there when this says so.
+    #[cold]
+    #[inline(never)]
+    pub fn look(&self) {
+        let has_finished = || self.host.claimed(self.number).left & wire::FINISHED << (1 - self.side) != 0;
+        let end = match self.owner.has_ended() {
+            true => DEAD,
+            false if has_finished() => FINISHED,
+            false => return,
+        };
+        self.end.store(end, Ordering::Release);
+    }
+
+    /// Whether a look found that.
+    #[inline(always)]
+    pub fn has_ended(&self) -> bool {
+        self.end.load(Ordering::Acquire) != NOT_ENDED
+    }
+
+    /// This process leaves MPI, and sends nothing more.
+    pub fn finish(&self) {
+        self.host.finish(self.number, self.side);
+        self.wake();
+    }
+
+    /// Sends and receives nothing more. Says whether it was so before.
+    pub fn remove(&self) -> bool {
         self.fifo_pair.close();
+        self.removed.swap(true, Ordering::AcqRel)
+    }
+
+    /// After [`PeerEndpoint::remove`]: uses the cell no more. The mappings, of cell and board, may be given up or used again by others.
+    pub fn leave(&self) -> [Mapping; 2] {
         self.host.leave(self.number, self.side);
-        Some([self.cell, self.board.header])
+        if self.end.load(Ordering::Acquire) == DEAD {
+            self.host.leave(self.number, 1 - self.side);
+        }
+        [self.cell, self.board.header]
     }
 
     /// Whether it is in use no more.
@@ -123,3 +168,9 @@ impl PeerEndpoint {
         Err(Full)
     }
 }
+
+const NOT_ENDED: u32 = 0;
+/// It has left MPI, and may still look at the cell.
+const FINISHED: u32 = 1;
+/// Its process is no more.
+const DEAD: u32 = 2;

@@ -7,7 +7,10 @@
 //! Nothing is made before a process of another job is met: a job that meets none has no file and no descriptor of this.
 //!
 //! From the bottom up: `wire` says where things lie, `raw` maps them, `board` is a mapped header, `board_file` its file, `claim`
-//! finds the cell of two processes, `endpoint` a peer, `module` the framework's calls.
+//! finds the cell of two processes, `owner` says whether a peer's process is still there, `endpoint` is a peer, `sleeper` what a process
+//! sleeps on, `module` the framework's calls.
+//!
+//! A process that ends says nothing, and one that leaves MPI says it on the board. Whoever waits looks at both ten times a second.
 //!
 //! **Invariant:** nothing that a peer writes makes this process touch memory outside the queues. A peer that breaks the
 //! format is closed.
@@ -23,6 +26,8 @@ mod module;
 mod claim;
 mod endpoint;
 mod own_board;
+mod owner;
+mod sleeper;
 
 mod board;
 mod board_file;

@@ -6,7 +6,9 @@ use crate::board_file::BoardFile;
 use crate::claim;
 use crate::endpoint::{Cell, PeerEndpoint};
 use crate::own_board::Own;
+use crate::owner::Owner;
 use crate::raw::{Mapping, free};
+use crate::sleeper::Sleeper;
 use crate::wire::{self, Address};
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -15,8 +17,8 @@ use opal_core::framework::btl::{self, AmId, Caps, Endpoint, Full, Peer, ProcessN
 use opal_core::framework::memcpy;
 use opal_core::queue::fifo;
 use opal_core::queue::fifo_pair::FifoPair;
-use opal_core::sync::{AtomicBool, AtomicU64, AtomicUsize, ConditionalLock, Mutex, Once, Ordering};
-use opal_core::{Error, Result, message, sys, wait};
+use opal_core::sync::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, ConditionalLock, Mutex, Once, Ordering};
+use opal_core::{Error, Result, message, sys, verbose, wait};
 
 /// Endpoints in use, and how often the list was changed.
 struct Live {
@@ -34,11 +36,15 @@ pub struct Xsm {
     live: ConditionalLock<Live>,
     // How many they are, with those to be freed: none is the usual case.
     connected: AtomicUsize,
-    // A queue to some peer was found broken; the next poll reports it.
+    // The queues of some peer were closed, which the next poll reports: it broke them, or it has ended.
     broken: AtomicBool,
+    // Passes since the last look whether peers have ended, and when that was, in ns.
+    passes: AtomicU32,
+    looked_ns: AtomicU64,
     // Addresses that new cells and headers may have.
     abandoned: Mutex<[Vec<Mapping>; 2]>,
-    has_waker: AtomicBool,
+    // From the first peer on.
+    sleeper: Once<&'static Sleeper>,
 }
 
 impl Xsm {
@@ -50,8 +56,10 @@ impl Xsm {
             live: ConditionalLock::new(Live { endpoints: Vec::new(), changes: 0, removed: Vec::new() }),
             connected: AtomicUsize::new(0),
             broken: AtomicBool::new(false),
+            passes: AtomicU32::new(0),
+            looked_ns: AtomicU64::new(0),
             abandoned: Mutex::new([const { Vec::new() }; 2]),
-            has_waker: AtomicBool::new(false),
+            sleeper: Once::new(),
         }
     }
 
@@ -96,6 +104,8 @@ impl Xsm {
     }
 
     fn meet(&self, own: &Own, address: &Address, index: u32) -> core::result::Result<PeerEndpoint, String> {
+        // Before it is known that the board is this process's: should it end meanwhile, its number is not taken for another one's.
+        let owner = Owner::of(address.place);
         let file = BoardFile::open(&address.place)?;
         let board = Board { header: file.map(0, wire::HEADER_BYTES, self.abandoned.lock()[1].pop())? };
         // The lower name is the host.
@@ -106,14 +116,16 @@ impl Xsm {
         let number = claim::cell(&host, guest)
             .ok_or_else(|| alloc::format!("{} processes of other jobs are connected already", wire::CELLS))?;
         let mapping = host_file.map(wire::cell(number), wire::CELL_BYTES, self.abandoned.lock()[0].pop())?;
-        Ok(PeerEndpoint::new(Cell { mapping, host, number, side }, board, index))
+        Ok(PeerEndpoint::new(Cell { mapping, host, number, side }, board, owner, index))
     }
 
     /// From the first peer on those of other jobs can wake this process, too.
     fn wait_for_others(&self, own: &Own) {
-        if !self.has_waker.swap(true, Ordering::Relaxed) {
-            wait::add_waker(Box::leak(Box::new(own.board)));
-        }
+        self.sleeper.call_once(|| {
+            let sleeper: &'static Sleeper = Box::leak(Box::new(Sleeper::new(own.board)));
+            wait::add_waker(sleeper);
+            sleeper
+        });
     }
 
     fn endpoint(&self, endpoint: Endpoint) -> Option<&'static PeerEndpoint> {
@@ -152,6 +164,42 @@ impl Xsm {
         }
     }
 
+    /// Whether it is time to look for peers that have ended: this process is about to sleep, or has made many passes.
+    #[inline(always)]
+    fn is_look_due(&self) -> bool {
+        // Relaxed: one pass at a time.
+        let passes = self.passes.load(Ordering::Relaxed).wrapping_add(1);
+        self.passes.store(passes, Ordering::Relaxed);
+        self.sleeper.get().is_some_and(|sleeper| sleeper.take_look_due()) || passes.is_multiple_of(PASSES_PER_LOOK)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn look(&self) {
+        let now_ns = sys::monotonic_ns();
+        if now_ns.saturating_sub(self.looked_ns.load(Ordering::Relaxed)) < LOOK_NS {
+            return;
+        }
+        self.looked_ns.store(now_ns, Ordering::Relaxed);
+        let (mut place, mut is_end) = (0, false);
+        while !is_end {
+            let (endpoint, _) = self.live_at(place);
+            is_end = endpoint.is_none();
+            endpoint.into_iter().filter(|one| !one.has_ended()).for_each(PeerEndpoint::look);
+            place += 1;
+        }
+    }
+
+    /// The peer has ended, and nothing that it sent is left.
+    #[cold]
+    #[inline(never)]
+    fn ended(&self, endpoint: &PeerEndpoint) {
+        // As other transports do: the launcher reports what is wrong with the end of a process, and nothing may be.
+        verbose!(btl::FRAMEWORK, 10, "xsm: process {} has ended, or has left MPI", endpoint.peer);
+        endpoint.give_up();
+        self.broken.store(true, Ordering::Relaxed);
+    }
+
     #[cold]
     #[inline(never)]
     fn report_broken(&self) {
@@ -161,7 +209,7 @@ impl Xsm {
             endpoints.iter().flatten().copied().filter(|one| one.fifo_pair().is_closed() && !one.is_removed()).collect()
         };
         for endpoint in broken {
-            if endpoint.remove().is_some() {
+            if !endpoint.remove() {
                 self.drop_removed();
                 btl::failed(endpoint.peer);
             }
@@ -190,15 +238,13 @@ impl btl::Module for Xsm {
 
     fn remove_peer(&self, endpoint: Endpoint) {
         let Some(removed) = self.endpoints.lock().get_mut(endpoint.0 as usize).and_then(Option::take) else { return };
-        let mappings = removed.remove();
+        removed.remove();
         self.change_live(|live| {
             live.endpoints.retain(|endpoint| !endpoint.is_removed());
             live.removed.push(removed);
         });
-        // One that was broken has given them up before.
-        let Some([cell, header]) = mappings else { return };
         let mut abandoned = self.abandoned.lock();
-        for (list, mapping) in abandoned.iter_mut().zip([cell, header]) {
+        for (list, mapping) in abandoned.iter_mut().zip(removed.leave()) {
             mapping.abandon();
             list.push(mapping);
         }
@@ -268,6 +314,11 @@ impl btl::Module for Xsm {
         }
     }
 
+    fn finish(&self) {
+        let endpoints = self.endpoints.lock();
+        endpoints.iter().flatten().filter(|endpoint| !endpoint.is_removed()).for_each(|endpoint| endpoint.finish());
+    }
+
     /// Jobs that meet no other one pay nothing in a pass of progress.
     fn is_polled_without_peers(&self) -> bool {
         false
@@ -281,6 +332,9 @@ impl btl::Module for Xsm {
         }
         if self.has_removed() {
             self.free_removed();
+        }
+        if self.is_look_due() {
+            self.look();
         }
         let (mut taken, mut place, mut changes) = (0, 0, None);
         // The list is not locked while handlers run: they may add peers. After a change it is gone through again from the start.
@@ -307,6 +361,10 @@ impl btl::Module for Xsm {
                 endpoint.wake();
             }
             taken += drained.taken;
+            if drained.taken == 0 && endpoint.has_ended() {
+                self.ended(endpoint);
+                taken += 1;
+            }
         }
         if self.broken.load(Ordering::Relaxed) {
             self.report_broken();
@@ -342,6 +400,11 @@ fn checked_address(peer: &Peer<'_>) -> Result<Address> {
         }
     }
 }
+
+/// How often a process looks whether its peers are still there, at most.
+const LOOK_NS: u64 = 100_000_000;
+/// One that tests in a loop, or that others keep busy, does not sleep.
+const PASSES_PER_LOOK: u32 = 4096;
 
 static CAPS: Caps = Caps {
     immediate_bits: fifo::IMMEDIATE_BITS,

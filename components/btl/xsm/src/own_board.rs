@@ -30,7 +30,7 @@ impl Own {
     /// Frees the cells that both sides have left.
     pub fn sweep(&self) {
         for cell in 0..wire::CELLS {
-            let is_left = self.board.state(cell) == CLAIMED && self.board.claimed(cell).left == BOTH;
+            let is_left = self.board.state(cell) == CLAIMED && self.board.claimed(cell).left & BOTH == BOTH;
             if is_left && self.file.clear_cell(cell) {
                 self.board.free(cell);
             }

@@ -2,6 +2,7 @@
 
 use crate::claim;
 use crate::own_board::Own;
+use crate::owner::Owner;
 use crate::wire;
 use opal_core::framework::btl::ProcessName;
 use opal_core::sync::Ordering;
@@ -77,4 +78,38 @@ fn what_was_abandoned_is_zeros_and_another_file_is_refused() {
     assert_eq!(word.load(Ordering::Relaxed), 9);
     let wrong = wire::Place { inode: own.file.place.inode + 1, ..own.file.place };
     assert!(crate::board_file::BoardFile::open(&wrong).unwrap_err().contains("another file"));
+}
+
+#[test]
+fn a_process_that_ended_is_told_from_one_that_closed_its_descriptors() {
+    let own = Own::new(name(1, 0), true).unwrap();
+    assert!(!Owner::of(own.file.place).has_ended());
+    let closed = wire::Place { descriptor: 1_000_000, ..own.file.place };
+    assert!(!Owner::of(closed).has_ended(), "the board is not there, the process is");
+    let mut child = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
+    let place = wire::Place { pid: child.id(), ..closed };
+    let owner = Owner::of(place);
+    assert!(!owner.has_ended());
+    child.kill().unwrap();
+    // Its parent hears of it later.
+    while !owner.has_ended() {
+        std::thread::yield_now();
+    }
+    child.wait().unwrap();
+    assert!(owner.has_ended());
+}
+
+#[test]
+fn a_side_that_left_mpi_still_has_its_cell() {
+    let own = Own::new(name(1, 0), true).unwrap();
+    let cell = claim::cell(&own.board, name(2, 0)).unwrap();
+    own.board.finish(cell, 1);
+    assert_eq!(own.board.claimed(cell).left, wire::FINISHED << 1);
+    assert_ne!(claim::cell(&own.board, name(2, 0)), Some(cell), "who meets it anew gets another one");
+    own.board.leave(cell, 0);
+    own.sweep();
+    assert_eq!(own.board.state(cell), wire::CLAIMED);
+    own.board.leave(cell, 1);
+    own.sweep();
+    assert_eq!(own.board.state(cell), wire::FREE);
 }

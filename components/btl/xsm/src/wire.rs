@@ -7,7 +7,7 @@
 //! | 0 | 4 | sleep flag: the owner wants to be woken by its futex | owner; a sender that wakes it |
 //! | 4 | 4 | futex that the owner sleeps on | senders |
 //! | 8 | 4 | how many cells were claimed so far | who claims one |
-//! | 4096 | 32 · 256 | an entry per cell: 0 state u32 · 4 who has left u32 · 8 number of the claim u32 · 12 zero · 16 job of the guest u64 · 24 its rank u64 | who claims the cell; who leaves it |
+//! | 4096 | 32 · 256 | an entry per cell: 0 state u32 · 4 who has left, and who has left MPI u32 · 8 number of the claim u32 · 12 zero · 16 job of the guest u64 · 24 its rank u64 | who claims the cell; who leaves it |
 //! | 12288 | 2117632 · 256 | cells | both |
 //!
 //! A cell is shared by the owner of the board (side 0) and a guest (side 1); `s` is the side that sends:
@@ -60,7 +60,7 @@ const _: () = assert!(WORD_AREA + 2 * WORDS as usize * WORD_BYTES <= SLOT_RINGS)
 
 /// What both ends must agree on; the number changes whenever anything in this file or in the queue does.
 pub const FORMAT: &str =
-    "btl/xsm 1: sleep_flag futex claims; entry state left claim job rank; cell consumed words slots ring";
+    "btl/xsm 2: sleep_flag futex claims; entry state left claim job rank; cell consumed words slots ring";
 
 /// Hash (FNV-1a) of the format and its sizes.
 pub const WIRE_ID: u32 = {
@@ -79,7 +79,7 @@ pub const WIRE_ID: u32 = {
 pub enum Entry {
     /// [`FREE`], [`CLAIMING`] or [`CLAIMED`].
     State = 0,
-    /// Bit s: side s has left.
+    /// Bit s: side s has left; [`FINISHED`] shifted by s: side s has left MPI and still has the cell.
     Left = 4,
     /// The number of the claim.
     Claim = 8,
@@ -89,6 +89,8 @@ pub enum Entry {
     Rank = 24,
 }
 
+/// In [`Entry::Left`], of side 0: it has left MPI.
+pub const FINISHED: u32 = 0b100;
 /// Nobody has the cell.
 pub const FREE: u32 = 0;
 /// Somebody is writing the entry.

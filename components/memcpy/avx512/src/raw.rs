@@ -5,7 +5,7 @@
 #![allow(unsafe_code)]
 
 use core::arch::asm;
-use opal_core::mem::is_aliased_4k;
+use opal_core::mem::{copy_small, copy_string, is_aliased_4k};
 
 /// From here on `rep movsb`: as fast in the caches and faster outside them (`cargo run --release -p bench-statics`).
 const STRING: usize = 8 << 10;
@@ -18,13 +18,13 @@ const STRING: usize = 8 << 10;
 pub unsafe fn copy(to: *mut u8, from: *const u8, bytes: usize) {
     match bytes {
         // SAFETY: the caller's promise.
-        0..64 => unsafe { small(to, from, bytes) },
+        0..64 => unsafe { copy_small(to, from, bytes) },
         // SAFETY: likewise, and AVX-512F is there.
         64..STRING => unsafe { vectors(to, from, bytes) },
         // SAFETY: likewise.
         _ if is_aliased_4k(to, from) => unsafe { vectors(to, from, bytes) },
         // SAFETY: likewise.
-        _ => unsafe { string(to, from, bytes) },
+        _ => unsafe { copy_string(to, from, bytes) },
     }
 }
 
@@ -90,74 +90,4 @@ unsafe fn vectors(to: *mut u8, from: *const u8, bytes: usize) {
             options(nostack)
         );
     }
-}
-
-/// By the processor's own string move.
-///
-/// # Safety
-/// That of [`copy`].
-unsafe fn string(to: *mut u8, from: *const u8, bytes: usize) {
-    // SAFETY: the caller's promise; the direction flag is clear by the ABI.
-    unsafe {
-        asm!(
-            "rep movsb",
-            inout("rcx") bytes => _,
-            inout("rdi") to => _,
-            inout("rsi") from => _,
-            options(nostack, preserves_flags)
-        );
-    }
-}
-
-/// Fewer than 64 bytes: two moves that may overlap, or four.
-///
-/// # Safety
-/// That of [`copy`], and `bytes` < 64.
-#[inline(always)]
-unsafe fn small(to: *mut u8, from: *const u8, bytes: usize) {
-    match bytes {
-        // SAFETY: at least twice this wide.
-        32..64 => unsafe { quarters(to, from, bytes) },
-        // SAFETY: at least once, at most twice this wide.
-        16..32 => unsafe { ends::<[u8; 16]>(to, from, bytes) },
-        // SAFETY: likewise.
-        8..16 => unsafe { ends::<[u8; 8]>(to, from, bytes) },
-        // SAFETY: likewise.
-        4..8 => unsafe { ends::<[u8; 4]>(to, from, bytes) },
-        // SAFETY: likewise.
-        2..4 => unsafe { ends::<[u8; 2]>(to, from, bytes) },
-        // SAFETY: one byte.
-        1 => unsafe { core::ptr::copy_nonoverlapping(from, to, 1) },
-        _ => {}
-    }
-}
-
-/// The first and the last `W`, which overlap unless there are exactly two.
-///
-/// # Safety
-/// That of [`copy`], and `size_of::<W>()` ≤ `bytes` ≤ 2 · `size_of::<W>()`.
-#[inline(always)]
-unsafe fn ends<W: Copy>(to: *mut u8, from: *const u8, bytes: usize) {
-    let last = bytes - size_of::<W>();
-    // SAFETY: the first `W` lies within `bytes` by the caller's promise.
-    let first = unsafe { from.cast::<W>().read_unaligned() };
-    // SAFETY: so does the last.
-    let end = unsafe { from.wrapping_add(last).cast::<W>().read_unaligned() };
-    // SAFETY: as the first above.
-    unsafe { to.cast::<W>().write_unaligned(first) };
-    // SAFETY: as the last above.
-    unsafe { to.wrapping_add(last).cast::<W>().write_unaligned(end) };
-}
-
-/// The first 32 and the last 32 bytes.
-///
-/// # Safety
-/// That of [`copy`], and 32 ≤ `bytes` ≤ 64.
-#[inline(always)]
-unsafe fn quarters(to: *mut u8, from: *const u8, bytes: usize) {
-    let last = bytes - 32;
-    // SAFETY: the first 32 bytes lie within `bytes`.
-    unsafe { ends::<[u8; 16]>(to, from, 32) };
-    // SAFETY: so do the last.
-    unsafe { ends::<[u8; 16]>(to.wrapping_add(last), from.wrapping_add(last), 32) };
 }

@@ -1,7 +1,7 @@
 //! The copy.
 #![allow(unsafe_code)]
 
-use opal_core::mem::{copy_aliased_4k, is_aliased_4k};
+use opal_core::mem::{copy_aliased_4k, copy_string, is_aliased_4k};
 
 /// Copies `bytes` bytes.
 ///
@@ -13,16 +13,8 @@ pub unsafe fn copy(to: *mut u8, from: *const u8, bytes: usize) {
         // SAFETY: the caller's promise.
         return unsafe { copy_aliased_4k(to, from, bytes) };
     }
-    // SAFETY: readable, writable and not overlapping by the caller's promise; the direction flag is clear by the ABI.
-    unsafe {
-        core::arch::asm!(
-            "rep movsb",
-            inout("rcx") bytes => _,
-            inout("rdi") to => _,
-            inout("rsi") from => _,
-            options(nostack, preserves_flags)
-        );
-    }
+    // SAFETY: likewise.
+    unsafe { copy_string(to, from, bytes) }
 }
 
 /// Below the difference is smaller than what it costs to begin.

@@ -4,6 +4,7 @@ use crate::directory;
 use crate::module::Am;
 use crate::params;
 use crate::progress_thread;
+use crate::pvars;
 use crate::target::Service;
 use crate::window::Window;
 use alloc::sync::Arc;
@@ -47,7 +48,7 @@ impl osc::Component for AmOsc {
 opal_core::component! {
     /// One-sided communication by messages.
     pub static COMPONENT: AmOsc = AmOsc;
-    in ompi_core::framework::osc, name "am", params &[&params::PROGRESS]
+    in ompi_core::framework::osc, name "am", params &[&params::PROGRESS], pvars pvars::ALL
 }
 
 /// Whoever reaches memory without messages comes first.

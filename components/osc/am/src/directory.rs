@@ -5,6 +5,7 @@ use alloc::sync::{Arc, Weak};
 use alloc::vec::Vec;
 use ompi_core::comm::Communicator;
 use ompi_core::oob::{WindowPacket, window};
+use opal_core::mca::pvar::Counter;
 use opal_core::sync::{AtomicBool, ConditionalLock, Ordering};
 use opal_core::{progress, wait};
 
@@ -16,19 +17,20 @@ pub trait Served: Send + Sync {
     /// Whether passes of progress look at it.
     fn is_active(&self) -> &AtomicBool;
 
-    /// Whether they have nothing to do for it.
-    fn is_quiet(&self) -> bool;
-
     /// Records of a rank arrived. `false` if some are malformed.
     fn arrived(self: Arc<Self>, origin: usize, records: &[u8]) -> bool;
 
-    /// In a pass of progress: goes on with everything; how much moved.
+    /// In a pass of progress: goes on with everything; how much moved. It is active no more afterwards, unless something is left to do.
     fn poll(self: Arc<Self>) -> usize;
 }
 
 /// By context number.
 static ALL: ConditionalLock<Vec<Option<Weak<dyn Served>>>> = ConditionalLock::new(Vec::new());
 static ACTIVE: ConditionalLock<Vec<Arc<dyn Served>>> = ConditionalLock::new(Vec::new());
+/// Empty; its room is used again.
+static SPARE: ConditionalLock<Vec<Arc<dyn Served>>> = ConditionalLock::new(Vec::new());
+/// Windows that passes have looked at.
+pub static POLLED: Counter = Counter::new();
 /// Whether there are active ones, for passes to look at without the lock.
 static ANY_ACTIVE: AtomicBool = AtomicBool::new(false);
 
@@ -71,19 +73,15 @@ fn poll() -> usize {
         return 0;
     }
     // Nothing is locked while messages are sent and received.
-    let active = {
+    let spare = core::mem::take(&mut *SPARE.lock());
+    let mut active = {
         let mut active = ACTIVE.lock();
         ANY_ACTIVE.store(false, Ordering::Relaxed);
-        core::mem::take(&mut *active)
+        core::mem::replace(&mut *active, spare)
     };
-    let mut moved = 0;
-    for service in active {
-        moved += service.clone().poll();
-        service.is_active().store(false, Ordering::SeqCst);
-        if !service.is_quiet() {
-            activate(service);
-        }
-    }
+    POLLED.add(active.len() as u64);
+    let moved = active.drain(..).map(|service| service.poll()).sum();
+    *SPARE.lock() = active;
     if moved > 0 {
         progress::flush();
         wait::wake_threads();

@@ -29,6 +29,7 @@ mod origin;
 mod outbox;
 mod params;
 mod progress_thread;
+mod pvars;
 mod raw;
 mod target;
 mod window;

@@ -42,7 +42,33 @@ impl Memory {
     }
 
     /// `count` elements at a displacement, all of whose bytes lie in the memory.
+    #[inline(always)]
     pub fn place<'a>(&self, displacement: i64, count: u64, datatype: &'a Datatype) -> Result<Place<'a>> {
+        match self.run(displacement, count, datatype) {
+            Some(at) => {
+                let at = core::ptr::with_exposed_provenance_mut(at);
+                Ok(Place(Data { at, count: count as usize, datatype }))
+            }
+            None => self.place_of_any(displacement, count, datatype),
+        }
+    }
+
+    /// The address of data without gaps in the window's one piece of memory: what nearly every access asks for, in a few instructions.
+    #[inline(always)]
+    fn run(&self, displacement: i64, count: u64, datatype: &Datatype) -> Option<usize> {
+        let layout = &datatype.layout;
+        if self.attached.is_some() || !layout.is_contiguous() {
+            return None;
+        }
+        let bytes = count.checked_mul(layout.size() as u64)?;
+        // A negative displacement is a number that no memory is as long as.
+        let at = (displacement as u64).checked_mul(self.part.unit as u64)?;
+        let left = (self.part.bytes as u64).checked_sub(at)?;
+        (bytes <= left).then(|| self.base + at as usize)
+    }
+
+    #[inline(never)]
+    fn place_of_any<'a>(&self, displacement: i64, count: u64, datatype: &'a Datatype) -> Result<Place<'a>> {
         let layout = &datatype.layout;
         let outside = || Fault::new(Class::RmaRange).because("it is not all in the target's memory");
         let count = usize::try_from(count).map_err(|_| outside())?;

@@ -56,13 +56,10 @@ pub fn begin(
         number: 0,
     };
     let whole = HEAD_BYTES + description.len() + bytes;
-    let (room, unflushed) =
-        window.with_peer(rank, |peer| Ok::<_, Fault>((peer.outbox.room()?, peer.unflushed_bytes)))?;
-    if unflushed >= PORTION_BYTES {
-        limit_unflushed(service, rank)?;
-    }
     let read_bytes = access.result.as_ref().map_or(0, Buffer::bytes);
-    if whole > room || read_bytes > READ_BYTES {
+    let fits = window.with_peer(rank, |peer| peer.unflushed_bytes < PORTION_BYTES && peer.outbox.fits(whole))
+        || make_room(service, rank, whole)?;
+    if !fits || read_bytes > READ_BYTES {
         return begin_apart(service, access, head, &description, rank, wanted);
     }
     let (number, request) = match &access.result {
@@ -164,6 +161,17 @@ pub fn settle(service: &Service, rank: usize) -> Result<()> {
     }
 }
 
+/// Sees to it that a record of so many bytes may be asked of a rank; whether one packet can hold it.
+#[cold]
+fn make_room(service: &Arc<Service>, rank: usize, whole: usize) -> Result<bool> {
+    let (room, unflushed) =
+        service.window.with_peer(rank, |peer| Ok::<_, Fault>((peer.outbox.room()?, peer.unflushed_bytes)))?;
+    if unflushed >= PORTION_BYTES {
+        limit_unflushed(service, rank)?;
+    }
+    Ok(whole <= room)
+}
+
 /// What a target has not done yet takes memory here and there: at most two portions of it.
 fn limit_unflushed(service: &Arc<Service>, rank: usize) -> Result<()> {
     let flushes = service.window.with_peer(rank, |peer| peer.flushes);
@@ -173,9 +181,13 @@ fn limit_unflushed(service: &Arc<Service>, rank: usize) -> Result<()> {
 }
 
 /// The handle of the basic type of all data, for operations that combine; 0 for others.
+#[inline(always)]
 fn basic(access: &Access<'_>, data: &Data<'_>) -> Result<u16> {
     if !matches!(access.kind, Kind::Accumulate | Kind::GetAccumulate) {
         return Ok(0);
+    }
+    if data.datatype.predefined != 0 {
+        return Ok(data.datatype.predefined as u16);
     }
     let none = || Fault::new(Class::Type).argument("target_datatype").because("its data is not all of one basic type");
     accumulate::basic(data.datatype).map(|basic| basic.predefined as u16).ok_or_else(none)

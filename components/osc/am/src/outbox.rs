@@ -35,16 +35,28 @@ impl Outbox {
         Ok(self.room)
     }
 
+    /// Whether one packet can hold a record of so many bytes. `false` until the process was reached.
+    #[inline(always)]
+    pub fn fits(&self, bytes: usize) -> bool {
+        bytes <= self.room
+    }
+
     /// The packet, where a record of `bytes` bytes may be appended, at most [`Outbox::room`]; sends what is there if there is no room.
-    #[inline]
+    #[inline(always)]
     pub fn for_record(&mut self, bytes: usize) -> Result<&mut Vec<u8>> {
-        if self.room()? + PACKET_HEAD_BYTES < self.packet.len() + bytes {
-            self.send()?;
+        if self.room == 0 || self.room + PACKET_HEAD_BYTES < self.packet.len() + bytes {
+            self.make_room()?;
         }
         if self.packet.is_empty() {
             self.packet.extend_from_slice(&self.head.word().to_le_bytes());
         }
         Ok(&mut self.packet)
+    }
+
+    #[inline(never)]
+    fn make_room(&mut self) -> Result<()> {
+        self.room()?;
+        self.send().map(drop)
     }
 
     /// Whether nothing waits.

@@ -12,6 +12,7 @@ use ompi_core::framework::op::Operation;
 use ompi_core::framework::pml::{self, MatchContext, Mode};
 use ompi_core::request::{Request, handles};
 use opal_core::datatype::Convertor;
+use opal_core::framework::memcpy;
 
 /// To or from whom, with which tag.
 #[derive(Clone, Copy)]
@@ -116,13 +117,28 @@ impl<'a> Buffer<'a> {
     }
 
     /// Bytes of data.
+    #[inline(always)]
     pub fn bytes(&self) -> usize {
         self.0.bytes()
     }
 
     /// Appends the data.
+    #[inline(always)]
     pub fn append_to(&self, to: &mut Vec<u8>) -> Result<()> {
-        let (before, bytes) = (to.len(), self.bytes());
+        let bytes = self.bytes();
+        match self.0.contiguous() {
+            Some(run) if bytes == size_of::<u64>() => {
+                // SAFETY: readable by the contract of the constructors.
+                let word = unsafe { run.cast::<[u8; size_of::<u64>()]>().read() };
+                to.extend_from_slice(&word);
+                Ok(())
+            }
+            _ => self.append_any(bytes, to),
+        }
+    }
+
+    fn append_any(&self, bytes: usize, to: &mut Vec<u8>) -> Result<()> {
+        let before = to.len();
         to.try_reserve(bytes).map_err(|_| no_room(bytes))?;
         to.resize(before + bytes, 0);
         // SAFETY: readable by the contract of the constructors; the room behind `before` is the vector's own.
@@ -131,13 +147,22 @@ impl<'a> Buffer<'a> {
     }
 
     /// A copy of the data.
-    pub fn read(&self) -> Result<Vec<u8>> {
-        let mut copy = Vec::new();
-        self.append_to(&mut copy)?;
-        Ok(copy)
+    #[inline(always)]
+    pub fn read(&self) -> Result<Copied> {
+        let bytes = self.bytes();
+        if bytes > SHORT_BYTES {
+            let mut copy = Vec::new();
+            self.append_any(bytes, &mut copy)?;
+            return Ok(Copied::Long(copy));
+        }
+        let mut copy = [0; SHORT_BYTES];
+        // SAFETY: readable by the contract of the constructors; the copy has room for it.
+        unsafe { self.0.pack(copy.as_mut_ptr()) };
+        Ok(Copied::Short(copy, bytes))
     }
 
     /// Overwrites the data; what is longer is cut off.
+    #[inline(always)]
     pub fn write(&self, from: &[u8]) {
         // SAFETY: writable by the contract of the constructors; `from` is memory of the library's own.
         unsafe { self.0.unpack(from.as_ptr(), from.len()) };
@@ -159,8 +184,11 @@ impl<'a> Buffer<'a> {
 
     /// Where the data goes, piece by piece.
     pub fn placement(&self) -> Placement {
-        // SAFETY: writable until the operation is complete, which waits for the last piece.
-        Placement(unsafe { self.0.convertor() })
+        match self.0.contiguous() {
+            Some(run) => Placement::Run(run, self.bytes()),
+            // SAFETY: writable until the operation is complete, which waits for the last piece.
+            None => Placement::Any(unsafe { self.0.convertor() }),
+        }
     }
 
     /// Combines the data with as much other data, all of one basic type.
@@ -170,15 +198,65 @@ impl<'a> Buffer<'a> {
     }
 }
 
+/// A copy of data.
+pub enum Copied {
+    /// So many bytes.
+    Short([u8; SHORT_BYTES], usize),
+    /// More.
+    Long(Vec<u8>),
+}
+
+impl Copied {
+    /// The bytes.
+    #[inline(always)]
+    pub fn bytes(&self) -> &[u8] {
+        match self {
+            Copied::Short(copy, bytes) => &copy[..*bytes],
+            Copied::Long(copy) => copy,
+        }
+    }
+
+    /// The same in memory that can be sent.
+    pub fn into_vec(self) -> Vec<u8> {
+        match self {
+            Copied::Short(copy, bytes) => copy[..bytes].into(),
+            Copied::Long(copy) => copy,
+        }
+    }
+}
+
+/// Every basic type is as short.
+const SHORT_BYTES: usize = 32;
+
 /// A place of the user's for data that comes in pieces.
-pub struct Placement(Convertor);
+pub enum Placement {
+    /// One run: where the next byte goes, and how many are missing.
+    Run(*mut u8, usize),
+    /// Any other.
+    Any(Convertor),
+}
+
+// SAFETY: an address; that it may be written until the operation is complete is the contract of `Buffer::new`.
+unsafe impl Send for Placement {}
 
 impl Placement {
     /// The next bytes; how many are missing then.
+    #[inline]
     pub fn fill(&mut self, from: &[u8]) -> usize {
-        // SAFETY: writable by the contract of `Buffer::new`; `from` is memory of the library's own.
-        unsafe { self.0.unpack(from.as_ptr(), from.len()) };
-        self.0.total() - self.0.position()
+        match self {
+            Placement::Run(at, missing) => {
+                let bytes = from.len().min(*missing);
+                // SAFETY: writable by the contract of `Buffer::new`; `from` is memory of the library's own.
+                unsafe { memcpy::copy(*at, from.as_ptr(), bytes) };
+                (*at, *missing) = (at.wrapping_add(bytes), *missing - bytes);
+                *missing
+            }
+            Placement::Any(convertor) => {
+                // SAFETY: as above.
+                unsafe { convertor.unpack(from.as_ptr(), from.len()) };
+                convertor.total() - convertor.position()
+            }
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::arrival::{Arrivals, Asked, Told, Waiting};
 use crate::directory::{self, Served};
-use crate::raw::{Buffer, Transfer};
+use crate::raw::{Buffer, Copied, Transfer};
 use crate::window::{Peer, Window};
 use crate::wire::{ANSWER_BYTES, Failure, Head, Kind, Record, SyncKind, Tags, push_ack, push_answer, push_post};
 use alloc::boxed::Box;
@@ -62,7 +62,7 @@ impl Service {
 
     /// Asks a rank for something: a record of at most `bytes` bytes, which travels with those that come after it until somebody sends
     /// them. At the same time it is noted. This process asks itself for nothing: it does it.
-    #[inline]
+    #[inline(always)]
     pub fn ask(
         self: &Arc<Self>,
         rank: usize,
@@ -164,10 +164,6 @@ impl Served for Service {
         &self.is_active
     }
 
-    fn is_quiet(&self) -> bool {
-        self.has_no_arrivals() && self.window.is_quiet()
-    }
-
     fn arrived(self: Arc<Self>, origin: usize, records: &[u8]) -> bool {
         let Some(mut arrivals) = self.arrivals.lock().take() else {
             self.incoming.lock().push_back((origin, records.into()));
@@ -183,6 +179,18 @@ impl Served for Service {
     }
 
     fn poll(self: Arc<Self>) -> usize {
+        let moved = self.go_on();
+        // Relaxed: whoever asks for something meanwhile does so under one of the locks that `is_quiet` takes, and looks at this afterwards.
+        self.is_active.store(false, Ordering::Relaxed);
+        if !(self.has_no_arrivals() && self.window.is_quiet()) {
+            directory::activate(self);
+        }
+        moved
+    }
+}
+
+impl Service {
+    fn go_on(self: &Arc<Self>) -> usize {
         let window = &self.window;
         let mut moved = window.sweep();
         // A process that is gone is noticed by who waits for it.
@@ -317,7 +325,7 @@ fn waited(window: &Window, arrivals: &mut Arrivals, origin: usize, access: &Wait
         Kind::Get => place.send(route)?,
         _ => match perform(&place, head, data)? {
             None => return Ok(()),
-            Some(old) => Transfer::send(old, route)?,
+            Some(old) => Transfer::send(old.into_vec(), route)?,
         },
     };
     arrivals.answers.push((origin, sent));
@@ -330,14 +338,14 @@ fn access_here(window: &Window, origin: usize, head: &Head, datatype: &Datatype,
     // Looked at now: what was attached when the record came may have been detached.
     let place = Buffer::in_window(window.memory.place(head.displacement, head.count, datatype)?);
     if let Some(old) = perform(&place, head, data)? {
-        answer(window, origin, head.number, &old);
+        answer(window, origin, head.number, old.bytes());
     }
     Ok(())
 }
 
 /// Works on the memory; what was there, if it is wanted.
 #[inline]
-fn perform(place: &Buffer<'_>, head: &Head, data: &[u8]) -> Result<Option<Vec<u8>>> {
+fn perform(place: &Buffer<'_>, head: &Head, data: &[u8]) -> Result<Option<Copied>> {
     let combine = || {
         let basic =
             datatype::borrow(usize::from(head.basic)).filter(|basic| basic.is_predefined()).ok_or(Class::Type)?;
@@ -360,7 +368,7 @@ fn perform(place: &Buffer<'_>, head: &Head, data: &[u8]) -> Result<Option<Vec<u8
         Kind::CompareAndSwap if data.len() == 2 * place.bytes() => {
             let (compare, new) = data.split_at(place.bytes());
             let old = place.read()?;
-            if old == compare {
+            if old.bytes() == compare {
                 place.write(new);
             }
             Ok(Some(old))

@@ -118,7 +118,7 @@ impl Window {
     }
 
     /// Looks at or changes what is known of a rank. May send a packet, but makes no progress.
-    #[inline]
+    #[inline(always)]
     pub fn with_peer<R>(&self, rank: usize, look: impl FnOnce(&mut Peer) -> R) -> R {
         look(&mut self.peers.lock()[rank])
     }
@@ -158,6 +158,7 @@ impl Window {
     }
 
     /// Keeps the place where an answer goes: its number, and a request if one is wanted.
+    #[inline]
     pub fn expect(&self, rank: usize, placement: Placement, wanted: bool) -> Result<(u32, Option<Request>)> {
         let request = self.requested(wanted)?;
         let read = Some(Read { rank, placement, request: request.as_ref().map(Request::id) });

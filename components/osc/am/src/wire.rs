@@ -35,6 +35,7 @@ impl Kind {
     }
 }
 
+// By number, from that of the first one on; so below.
 const KINDS: [Kind; 5] = [Kind::Put, Kind::Get, Kind::Accumulate, Kind::GetAccumulate, Kind::CompareAndSwap];
 
 /// What else an origin asks for.
@@ -123,6 +124,7 @@ pub struct Failure {
 }
 
 /// Appends an access; `description` and `data` bytes of these follow, which the caller appends.
+#[inline(always)]
 pub fn push_access(to: &mut Vec<u8>, head: &Head, description: usize, data: usize) {
     let Head { kind, operation, datatype, basic, apart, displacement, count, number } = *head;
     let first = kind as u64
@@ -181,21 +183,24 @@ impl Record<'_> {
                 Some((Record::Answer((first >> 32) as u32, data), rest))
             }
             POST => Some((Record::Post, rest)),
-            kind => match KINDS.iter().find(|known| **known as u8 == kind) {
+            kind => match KINDS.get(usize::from(kind).wrapping_sub(Kind::Put as usize)) {
                 Some(kind) => access(*kind, first, rest),
-                None => Some((Record::Sync(*SYNCS.iter().find(|known| **known as u8 == kind)?), rest)),
+                None => {
+                    Some((Record::Sync(*SYNCS.get(usize::from(kind).wrapping_sub(SyncKind::Flush as usize))?), rest))
+                }
             },
         }
     }
 }
 
+#[inline(always)]
 fn access(kind: Kind, first: u64, rest: &[u8]) -> Option<(Record<'_>, &[u8])> {
-    let (displacement, rest) = word(rest)?;
-    let (count, rest) = word(rest)?;
-    let (last, rest) = word(rest)?;
+    let (words, rest) = rest.split_first_chunk::<{ HEAD_BYTES - size_of::<u64>() }>()?;
+    let (words, _) = words.as_chunks::<{ size_of::<u64>() }>();
+    let [displacement, count, last] = core::array::from_fn(|word| u64::from_le_bytes(words[word]));
     let head = Head {
         kind,
-        operation: *OPERATIONS.iter().find(|operation| **operation as u32 == u32::from((first >> 8) as u8))?,
+        operation: *OPERATIONS.get(usize::from((first >> 8) as u8))?,
         datatype: (first >> 16) as u16,
         basic: (first >> 32) as u16,
         apart: first >> 48 != 0,
@@ -208,6 +213,7 @@ fn access(kind: Kind, first: u64, rest: &[u8]) -> Option<(Record<'_>, &[u8])> {
     Some((Record::Access(head, description, data), rest))
 }
 
+#[inline(always)]
 fn word(bytes: &[u8]) -> Option<(u64, &[u8])> {
     let (word, rest) = bytes.split_first_chunk()?;
     Some((u64::from_le_bytes(*word), rest))
@@ -245,6 +251,13 @@ mod tests {
         count: 1 << 40,
         number: 7,
     };
+
+    #[test]
+    fn tables_are_by_number() {
+        assert!(KINDS.iter().zip(1..).all(|(kind, number)| *kind as u8 == number));
+        assert!(SYNCS.iter().zip(6..).all(|(sync, number)| *sync as u8 == number));
+        assert!(OPERATIONS.iter().zip(0..).all(|(operation, number)| *operation as u32 == number));
+    }
 
     #[test]
     fn records_come_back_and_what_is_none_is_refused() {

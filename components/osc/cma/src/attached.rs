@@ -6,8 +6,9 @@ use crate::raw::read_pairs;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use ompi_core::error::{Class, Result};
+use ompi_core::win::Combining;
 use ompi_core::win::attached::Attached;
-use ompi_core::win::node::{Combining, Words};
+use ompi_core::win::node::Words;
 use opal_core::framework::smsc::Endpoint;
 use opal_core::sync::{ConditionalLock, Ordering};
 
@@ -40,7 +41,7 @@ impl Lists {
         let told: Box<[[u64; 2]]> =
             own.attached.pieces().iter().map(|(base, bytes)| [*base as u64, *bytes as u64]).collect();
         let [changes, at, count] = words.notice(self.me);
-        let alone = Combining::begin(words, self.me);
+        let alone = Combining::begin(words.accumulate_lock(self.me));
         at.store(told.as_ptr().expose_provenance() as u64, Ordering::Relaxed);
         count.store(told.len() as u64, Ordering::Relaxed);
         // Release pairs with the Acquire in `holds`.
@@ -67,7 +68,7 @@ impl Lists {
 }
 
 fn copy_of(words: &Words, rank: usize, endpoint: Endpoint) -> Result<(u64, Attached)> {
-    let _alone = Combining::begin(words, rank);
+    let _alone = Combining::begin(words.accumulate_lock(rank));
     let [changes, at, count] = words.notice(rank).map(|word| word.load(Ordering::Relaxed));
     Ok((changes, Attached::of_pieces(read_pairs(endpoint, at, count)?)))
 }

@@ -5,7 +5,7 @@ use crate::module::Memory;
 use alloc::sync::Arc;
 use ompi_core::error::Result as MpiResult;
 use ompi_core::framework::osc::{self, Flavor, Module, Part, Plan};
-use ompi_core::win::node::{self, Layout, NodeModule, Peers};
+use ompi_core::win::node::{self, Layout, NodeModule, Peers, SharedWords};
 use opal_core::mca::{self, Declined};
 
 /// The component.
@@ -29,7 +29,7 @@ impl osc::Component for CmaOsc {
 
     fn create(&self, plan: &Plan, parts: &[Part]) -> MpiResult<Arc<dyn Module>> {
         let own = [plan.base.expose_provenance() as u64, 0, 0, 0];
-        let (words, told) = node::share(&plan.comm, Layout::of_words(parts.len()), own)?;
+        let SharedWords { words, told, .. } = node::share(&plan.comm, Layout::of_words(parts.len()), own)?;
         let endpoints = endpoints::of(&plan.comm).ok_or_else(node::no_memory)?;
         let memory = Memory::new(plan, parts, &told, endpoints);
         Ok(Arc::new(NodeModule::new(plan.comm.clone(), words, memory)?))

@@ -83,7 +83,7 @@ fn share(plan: &Plan, node: &Communicator, parts: &[Part]) -> MpiResult<Shared> 
     if let Some(MappedParts { at, others }) = mapped {
         return Ok(Shared { at, held: Held::new(words, others, own) });
     }
-    let (words, _) = node::share(node, Layout::new(parts, false), [0; node::TOLD])?;
+    let words = node::share(node, Layout::new(parts, false), [0; node::TOLD])?.words;
     let at = (0..parts.len()).map(|place| words.part(place).0).collect();
     Ok(Shared { at, held: Held::new(words, Vec::new(), None) })
 }

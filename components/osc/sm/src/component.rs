@@ -1,11 +1,11 @@
 //! Registration.
 
-use crate::raw::{Memory, Parts};
+use crate::raw::{Kept, Memory, Parts};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use ompi_core::error::Result as MpiResult;
 use ompi_core::framework::osc::{self, Flavor, Module, Part, Plan};
-use ompi_core::win::node::{self, Layout, MappedParts, NodeModule, PAGE, Peers, TOLD};
+use ompi_core::win::node::{self, MappedParts, NodeModule, PAGE, Peers};
 use opal_core::mca::{self, Declined};
 use opal_core::shareable::{self, Owned};
 
@@ -51,7 +51,8 @@ impl osc::Component for SmOsc {
             let (words, mapped) = node::share_parts(&plan.comm, parts, base)?;
             if let Some(MappedParts { at, others }) = mapped {
                 let part = |(at, Part { bytes, unit }): (_, &Part)| Memory { at, bytes: *bytes, unit: *unit };
-                let parts = Parts::new(at.into_iter().zip(parts).map(part).collect(), others, own);
+                let kept = Kept { _others: others, _own: own, _joint: None };
+                let parts = Parts::new(at.into_iter().zip(parts).map(part).collect(), kept);
                 return Ok(Arc::new(NodeModule::new(plan.comm.clone(), words, parts)?));
             }
             if plan.flavor == Flavor::Create {
@@ -59,12 +60,13 @@ impl osc::Component for SmOsc {
             }
             // Some process has no shareable memory.
         }
-        let (words, _) = node::share(&plan.comm, Layout::new(parts, contiguous), [0; TOLD])?;
+        let (words, joint) = node::share_layout(&plan.comm, parts, contiguous)?;
         let part = |(rank, part): (usize, &Part)| {
             let (at, bytes) = words.part(rank);
             Memory { at, bytes, unit: part.unit }
         };
-        let parts = Parts::new(parts.iter().enumerate().map(part).collect(), Vec::new(), None);
+        let kept = Kept { _others: Vec::new(), _own: None, _joint: joint };
+        let parts = Parts::new(parts.iter().enumerate().map(part).collect(), kept);
         Ok(Arc::new(NodeModule::new(plan.comm.clone(), words, parts)?))
     }
 }

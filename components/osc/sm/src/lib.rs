@@ -3,7 +3,7 @@
 //!
 //! Everything but the memory of the parts is [`ompi_core::win::node`]: words of synchronisation in memory that all processes have mapped.
 //! The parts of a window whose memory MPI makes are shareable memory of each process's own; those of MPI_Win_allocate_shared that must lie one
-//! behind the other lie behind the words, and so do all where some process has no shareable memory.
+//! behind the other lie behind the words, and so do all where some process has no shareable memory. Messages from and to either are copied once.
 //!
 //! Owns the mappings. **Invariant:** no offset is read from shared memory.
 #![no_std]

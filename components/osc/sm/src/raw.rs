@@ -7,7 +7,7 @@ use ompi_core::data::Data;
 use ompi_core::error::Result;
 use ompi_core::framework::osc::{Access, Target};
 use ompi_core::win::node::{self, Reach, Words, perform};
-use opal_core::shareable::{Mapped, Owned};
+use opal_core::shareable::{Joint, Mapped, Owned};
 
 /// One process's memory in a window, as this process can reach it.
 #[derive(Clone, Copy, Debug)]
@@ -28,14 +28,23 @@ unsafe impl Sync for Memory {}
 /// The memory of a window's processes. It lies in the memory of the window's words, or in what is kept here.
 pub struct Parts {
     parts: Box<[Memory]>,
-    _others: Vec<Mapped>,
-    _own: Option<Owned>,
+    _kept: Kept,
+}
+
+/// What holds parts that do not lie behind the words, or shows those that do to messages.
+pub struct Kept {
+    /// Parts of the others.
+    pub _others: Vec<Mapped>,
+    /// That of this process.
+    pub _own: Option<Owned>,
+    /// All of them, behind the words.
+    pub _joint: Option<Joint>,
 }
 
 impl Parts {
     /// By rank, with what holds them.
-    pub fn new(parts: Box<[Memory]>, others: Vec<Mapped>, own: Option<Owned>) -> Parts {
-        Parts { parts, _others: others, _own: own }
+    pub fn new(parts: Box<[Memory]>, kept: Kept) -> Parts {
+        Parts { parts, _kept: kept }
     }
 }
 

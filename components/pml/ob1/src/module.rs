@@ -14,6 +14,7 @@ use ompi_core::comm::Communicator;
 use ompi_core::data::Data;
 use ompi_core::error::Result;
 use ompi_core::framework::pml::{BusySend, EntryPoints, MatchContext, Matched, Mode, Module, PathInfo, Traffic};
+use ompi_core::process;
 use ompi_core::request::{self, Request};
 use ompi_core::status::Status;
 use opal_core::framework::btl;
@@ -108,6 +109,14 @@ impl Module for Ob1 {
 
     fn is_drained(&self) -> bool {
         checksum::is_drained()
+    }
+
+    fn is_done_beyond_job(&self) -> bool {
+        STATE.lock().is_done_from(process::count() as u32)
+    }
+
+    fn is_lost(&self, process: u32) -> bool {
+        endpoint::existing(process).is_some_and(|endpoint| endpoint.is_dead())
     }
 
     fn reach(&self, process: u32) -> Result<usize> {

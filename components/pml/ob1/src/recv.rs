@@ -6,7 +6,7 @@ pub mod requestless;
 
 use crate::context::{MatchedMessage, Message, Receive};
 use crate::matching::Tag;
-use crate::peers::endpoint::{self, Endpoint};
+use crate::peers::endpoint;
 use crate::raw::{Contiguous, UserBuffer};
 use crate::state::STATE;
 use crate::wire::Envelope;
@@ -88,8 +88,11 @@ pub fn start(buffer: UserBuffer, source: i32, tag: i32, context: MatchContext<'_
             state.count_received(envelope, source, &receive, &message);
             state.receive(receive, Status::new(source as i32, tag, 0), number, message);
         }
-        None if is_dead(source, context) => request::complete(id, crate::state::aborted(number)),
         None => {
+            if let Some(lost) = lost(source, context) {
+                request::complete(id, crate::state::aborted(lost, number));
+                return Ok(request);
+            }
             let entry = matcher.post(match_source(source), match_tag(tag), receive);
             request::set_token(id, wire::context_bits(number, context.collective) | u64::from(entry) << 32);
         }
@@ -97,14 +100,16 @@ pub fn start(buffer: UserBuffer, source: i32, tag: i32, context: MatchContext<'_
     Ok(request)
 }
 
+/// The process that is to send, if it is gone.
 #[inline(always)]
-fn is_dead(source: i32, context: MatchContext<'_>) -> bool {
-    endpoint::any_dead() && source != ANY_SOURCE && is_from_dead(source, context)
+fn lost(source: i32, context: MatchContext<'_>) -> Option<u32> {
+    if endpoint::any_dead() && source != ANY_SOURCE { find_lost(source, context) } else { None }
 }
 
 #[cold]
-fn is_from_dead(source: i32, context: MatchContext<'_>) -> bool {
-    crate::raw::peer_table(context.comm).existing(source, context.comm).is_some_and(Endpoint::is_dead)
+fn find_lost(source: i32, context: MatchContext<'_>) -> Option<u32> {
+    let endpoint = crate::raw::peer_table(context.comm).existing(source, context.comm)?;
+    endpoint.is_dead().then_some(endpoint.process)
 }
 
 /// A message is unexpected no more.

@@ -218,10 +218,10 @@ impl State {
     }
 }
 
-/// The status of an operation whose peer is gone.
-pub fn aborted(context: u32) -> Status {
+/// The status of an operation whose peer, this process, is gone.
+pub fn aborted(process: u32, context: u32) -> Status {
     let mut status = Status::EMPTY;
-    status.fail(Class::ProcAborted as i32, context);
+    status.fail_lost(process, context);
     status
 }
 

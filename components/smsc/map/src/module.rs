@@ -53,7 +53,7 @@ impl Module for Map {
     }
 
     fn is_reached(&self, at: *const u8, bytes: usize) -> bool {
-        shareable::holds(at, bytes)
+        shareable::is_shown(at, bytes)
     }
 
     fn close(&self) {

@@ -4,7 +4,6 @@
 use crate::wire::Address;
 use alloc::vec::Vec;
 use opal_core::framework::btl::{AmId, Caps, Endpoint, Full, Module, Peer, RemoteCaps};
-use opal_core::framework::memcpy;
 use opal_core::{Error, Result};
 
 /// The one module.
@@ -45,18 +44,6 @@ impl Module for TemplateModule {
     }
 
     fn remove_peer(&self, _endpoint: Endpoint) {}
-
-    unsafe fn send_inline(
-        &self,
-        to: Endpoint,
-        am: AmId,
-        immediate: u64,
-        payload: *const u8,
-        bytes: usize,
-    ) -> core::result::Result<(), Full> {
-        // SAFETY: `payload` is readable for `bytes` by the caller's promise, and the place is the transport's own.
-        self.push(to, am, immediate, bytes, &mut |place| unsafe { memcpy::copy(place, payload, bytes) })
-    }
 
     fn send(
         &self,

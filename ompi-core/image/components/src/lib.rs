@@ -11,6 +11,8 @@ opal_core::image![
     opal_core::framework::atomics,
     #[cfg(feature = "bml-r2")]
     bml_r2,
+    #[cfg(feature = "btl-eth")]
+    btl_eth,
     #[cfg(feature = "btl-faulty")]
     btl_faulty,
     #[cfg(feature = "btl-ofi")]
@@ -75,6 +77,8 @@ opal_core::image![
     memory_none,
     #[cfg(feature = "memory-shheap")]
     memory_shheap,
+    #[cfg(feature = "netif-packet")]
+    netif_packet,
     #[cfg(feature = "op-avx2")]
     op_avx2,
     #[cfg(feature = "op-avx512")]

@@ -2,6 +2,7 @@
 
 use super::number::negative;
 use super::{CountArray, array, committed};
+use crate::buffer::AUTOMATIC;
 use crate::comm::Communicator;
 use crate::data::{Blocks, Counts, Data, TypedBlocks};
 use crate::datatype::Datatype as Type;
@@ -11,15 +12,29 @@ use crate::status::{ANY_SOURCE, PROC_NULL, ROOT};
 use alloc::format;
 use alloc::vec::Vec;
 
-/// A buffer with its count and datatype. Null is an error only if data would lie at address 0 (MPI_BOTTOM is 0, too).
+/// A buffer with its count and datatype. Null is an error only if data would lie at address 0 (MPI_BOTTOM is 0, too), and so are the
+/// names of no buffer.
 #[inline(always)]
 pub fn data<'a>(at: *mut u8, count: usize, datatype: &'a Type, argument: &'static str) -> Result<Data<'a>> {
-    if at.is_null() && count > 0 && datatype.layout.size() > 0 && datatype.layout.true_lb() == 0 {
-        return Err(Fault::new(Class::Buffer)
-            .argument(argument)
-            .because("it is a null pointer, but the count is above 0"));
+    if is_no_buffer(at) && count > 0 && datatype.layout.size() > 0 && datatype.layout.true_lb() == 0 {
+        return Err(no_buffer(at).argument(argument));
     }
     Ok(Data { at, count, datatype })
+}
+
+/// Whether an address is null, MPI_IN_PLACE or MPI_BUFFER_AUTOMATIC.
+#[inline(always)]
+pub fn is_no_buffer(at: *const u8) -> bool {
+    at as usize <= AUTOMATIC
+}
+
+#[cold]
+fn no_buffer(at: *const u8) -> Fault {
+    Fault::new(Class::Buffer).because(match at as usize {
+        0 => "it is a null pointer, but the count is above 0",
+        AUTOMATIC => "it is MPI_BUFFER_AUTOMATIC, which is for MPI_Buffer_attach and its relatives",
+        _ => "it is MPI_IN_PLACE, which is for collective operations",
+    })
 }
 
 /// A buffer with its count and datatype in a call that all processes make together.

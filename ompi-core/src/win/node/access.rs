@@ -1,7 +1,6 @@
 //! Accesses: copies, and combinations under the target's accumulate lock.
 #![allow(unsafe_code)]
 
-use super::locks::Combining;
 use super::words::Words;
 use crate::accumulate;
 use crate::data::{self, Data, no_room};
@@ -9,6 +8,7 @@ use crate::datatype::{self, Datatype};
 use crate::error::{Class, Fault, Result};
 use crate::framework::op::Operation;
 use crate::framework::osc::Access;
+use crate::win::Combining;
 use alloc::vec::Vec;
 
 /// Data of a target, however this process reaches it.
@@ -129,20 +129,20 @@ pub unsafe fn perform(words: &Words, rank: usize, access: &Access<'_>, target: &
         Access::Get(result) => unsafe { target.read(result) },
         Access::Accumulate(origin, operation) => {
             let basic = basic(target.datatype())?;
-            let _alone = Combining::begin(words, rank);
+            let _alone = Combining::begin(words.accumulate_lock(rank));
             // SAFETY: as above.
             unsafe { change(target, origin, *operation, basic, None) }
         }
         Access::GetAccumulate(origin, result, operation) => {
             let basic = basic(target.datatype())?;
-            let _alone = Combining::begin(words, rank);
+            let _alone = Combining::begin(words.accumulate_lock(rank));
             // SAFETY: as above.
             unsafe { target.read(result)? };
             // SAFETY: as above.
             unsafe { change(target, origin, *operation, basic, Some(result)) }
         }
         Access::CompareAndSwap { origin, compare, result } => {
-            let _alone = Combining::begin(words, rank);
+            let _alone = Combining::begin(words.accumulate_lock(rank));
             // SAFETY: as above.
             unsafe { target.read(result)? };
             // SAFETY: as above.

@@ -54,6 +54,13 @@ impl Layout {
         self.parts[rank]
     }
 
+    /// Offset and length of all parts with what is between them.
+    pub fn parts(&self) -> (usize, usize) {
+        let begin = self.ranks * self.block;
+        let begin = self.parts.first().map_or(begin, |(begin, _)| *begin);
+        (begin, self.bytes - begin)
+    }
+
     /// Offset of the three words of a process's passive lock: the next ticket, the ticket that may share, the one that may
     /// have it alone.
     pub fn lock(&self, rank: usize) -> usize {

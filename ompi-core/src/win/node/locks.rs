@@ -1,13 +1,11 @@
-//! The two locks of each process's memory: the passive one is a ticket lock (`ticket.rs`). The
-//! accumulate lock is held for some instructions or copies by the system only, by processes that call nothing else meanwhile.
+//! The passive lock of each process's memory, a ticket lock (`ticket.rs`).
 
 use super::peers::{self, Peers};
 use super::words::Words;
 use crate::error::Result;
 use crate::framework::osc::Lock;
 use crate::framework::pml::subject;
-use opal_core::sync::{AtomicU64, Ordering, spin_loop};
-use opal_core::sys;
+use opal_core::sync::Ordering;
 
 /// Waits for a passive lock, for rank `me`; `peers` may wait for it, too.
 pub fn lock(words: &Words, rank: usize, lock: Lock, me: usize, peers: &Peers) -> Result<()> {
@@ -32,38 +30,11 @@ pub fn unlock(words: &Words, rank: usize, lock: Lock, peers: &Peers) {
     words.lock(rank).unlock(lock, || peers.notify_all());
 }
 
-/// Holds a process's accumulate lock.
-pub struct Combining<'a>(&'a AtomicU64);
-
-impl Combining<'_> {
-    /// Waits for it.
-    pub fn begin(words: &Words, rank: usize) -> Combining<'_> {
-        let word = words.accumulate_lock(rank);
-        let mut tries = 0u32;
-        // Acquire pairs with the Release in `drop`.
-        while word.swap(1, Ordering::Acquire) != 0 {
-            while word.load(Ordering::Relaxed) != 0 {
-                tries += 1;
-                // Its holder may want this core.
-                if tries.is_multiple_of(TRIES_PER_YIELD) { sys::yield_now() } else { spin_loop() }
-            }
-        }
-        Combining(word)
-    }
-}
-
-impl Drop for Combining<'_> {
-    fn drop(&mut self) {
-        self.0.store(0, Ordering::Release);
-    }
-}
-
-const TRIES_PER_YIELD: u32 = 64;
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::framework::osc::Part;
+    use crate::win::Combining;
     use crate::win::node::layout::Layout;
     use crate::win::node::ticket::Ticket;
     use opal_core::sys::PlacedFile;
@@ -92,7 +63,7 @@ mod tests {
             unlock(&words, 0, Lock::Exclusive, &peers);
             assert_eq!((may_share.load(Ordering::Relaxed), may_own.load(Ordering::Relaxed)), (other, other));
         }
-        drop(Combining::begin(&words, 0));
-        drop(Combining::begin(&words, 0));
+        drop(Combining::begin(words.accumulate_lock(0)));
+        drop(Combining::begin(words.accumulate_lock(0)));
     }
 }

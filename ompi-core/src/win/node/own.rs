@@ -1,14 +1,14 @@
 //! Windows over shareable memory of each process's own ([`opal_core::shareable`]), so that messages from and to it are copied once, too.
 
 use super::layout::{Layout, PAGE};
-use super::share::{TOLD, no_memory, share};
+use super::share::{SharedWords, TOLD, no_memory, share};
 use super::words::Words;
 use crate::comm::Communicator;
 use crate::error::Result;
 use crate::framework::osc::Part;
 use crate::user_memory;
 use alloc::vec::Vec;
-use opal_core::shareable::{self, Mapped, Owned, PeerHeap};
+use opal_core::shareable::{self, Joint, Mapped, Owned, PeerHeap};
 use opal_core::sys::Place;
 
 /// Parts as this process has them mapped, by rank.
@@ -30,7 +30,7 @@ pub fn own_part(bytes: usize, alignment: usize, parts: &[Part]) -> Option<Owned>
 /// process's is not shareable.
 pub fn share_parts(comm: &Communicator, parts: &[Part], base: *mut u8) -> Result<(Words, Option<MappedParts>)> {
     let me = comm.rank as usize;
-    let (words, told) = share(comm, Layout::of_words(parts.len()), tell(base, parts[me].bytes))?;
+    let SharedWords { words, told, .. } = share(comm, Layout::of_words(parts.len()), tell(base, parts[me].bytes))?;
     if parts.iter().zip(&told).any(|(part, told)| part.bytes > 0 && told[0] == 0) {
         return Ok((words, None));
     }
@@ -48,6 +48,19 @@ pub fn share_parts(comm: &Communicator, parts: &[Part], base: *mut u8) -> Result
         });
     }
     Ok((words, Some(mapped)))
+}
+
+/// Words of a window with its parts behind them, one behind the other or each on its own pages; all call it. Messages find the parts by their addresses
+/// while the second value lives, if there is one: processes that have no shareable memory at all copy nothing so.
+pub fn share_layout(comm: &Communicator, parts: &[Part], contiguous: bool) -> Result<(Words, Option<Joint>)> {
+    let me = comm.rank as usize;
+    let place = shareable::place().map_or([0; Place::WORDS], |place| place.words());
+    let SharedWords { words, told, bases } =
+        share(comm, Layout::new(parts, contiguous), [place[0], place[1], place[2], 0])?;
+    let others = told.iter().zip(&bases).enumerate().filter(|(rank, _)| *rank != me);
+    let others = others.filter_map(|(_, (told, base))| Some((Place::of_words([told[0], told[1], told[2]])?, *base)));
+    let joint = (place[0] != 0).then(|| words.join(others));
+    Ok((words, joint))
 }
 
 /// What the others need to find memory of this process: its file, and the address. The first word is 0 where there is none.

@@ -13,13 +13,25 @@ use opal_core::sys::{Mapping, Place, PlacedFile};
 /// Words that a process tells all others at the same time.
 pub const TOLD: usize = 4;
 
+/// Memory that processes have mapped, by rank.
+pub struct SharedWords {
+    /// The memory.
+    pub words: Words,
+    /// What each of them tells.
+    pub told: Vec<[u64; TOLD]>,
+    /// Where each of them has the first word.
+    pub bases: Vec<u64>,
+}
+
 /// Memory of a layout that all processes of a communicator have mapped, and what each of them tells; all call it.
-pub fn share(comm: &Communicator, layout: Option<Layout>, own: [u64; TOLD]) -> Result<(Words, Vec<[u64; TOLD]>)> {
+pub fn share(comm: &Communicator, layout: Option<Layout>, own: [u64; TOLD]) -> Result<SharedWords> {
     if comm.size() == 1 {
         let layout = layout.filter(|layout| user_memory::check_left(layout.bytes() as u128).is_ok());
         let layout = layout.ok_or_else(no_memory)?;
         let mapping = Mapping::of_this_process(layout.bytes()).map_err(|_| no_memory())?;
-        return Ok((Words::new(layout, mapping), alloc::vec![own]));
+        let words = Words::new(layout, mapping);
+        let bases = alloc::vec![words.base()];
+        return Ok(SharedWords { words, told: alloc::vec![own], bases });
     }
     // The first process makes the file, and tells where it is or that there is none.
     let made = match (comm.rank, &layout) {
@@ -40,12 +52,13 @@ pub fn share(comm: &Communicator, layout: Option<Layout>, own: [u64; TOLD]) -> R
         (Some(place), Some(layout), _) => PlacedFile::open(&place).and_then(|file| file.map(layout.bytes())),
         _ => Err(opal_core::Error::OutOfResource),
     };
+    let words = mapped.ok().zip(layout).map(|(mapping, layout)| Words::new(layout, mapping));
     // Until here the first process keeps its descriptor open; afterwards the mappings alone hold the memory.
-    exchange(comm, [0])?;
+    let bases = exchange(comm, [words.as_ref().map_or(0, Words::base)])?;
     drop(made);
-    let (mapping, layout) = mapped.ok().zip(layout).ok_or_else(no_memory)?;
+    let words = words.ok_or_else(no_memory)?;
     let told = |words: &[u64; Place::WORDS + TOLD]| core::array::from_fn(|word| words[Place::WORDS + word]);
-    Ok((Words::new(layout, mapping), all.iter().map(told).collect()))
+    Ok(SharedWords { words, told: all.iter().map(told).collect(), bases: bases.iter().map(|[base]| *base).collect() })
 }
 
 /// The fault where memory cannot be shared.

@@ -2,25 +2,40 @@
 
 use super::layout::{Layout, WORD};
 use super::ticket::Ticket;
+use alloc::sync::Arc;
+use opal_core::shareable::Joint;
 use opal_core::sync::AtomicU64;
-use opal_core::sys::Mapping;
+use opal_core::sys::{Mapping, Place};
 
 /// Shared memory with its layout.
 pub struct Words {
     layout: Layout,
-    mapping: Mapping,
+    mapping: Arc<Mapping>,
 }
 
 impl Words {
     /// Of a mapping that is as long as the layout says.
     pub fn new(layout: Layout, mapping: Mapping) -> Words {
-        Words { layout, mapping }
+        Words { layout, mapping: Arc::new(mapping) }
     }
 
     /// Where a process's part lies, and its length.
     pub fn part(&self, rank: usize) -> (*mut u8, usize) {
         let (offset, bytes) = self.layout.part(rank);
         (self.mapping.place(offset, bytes), bytes)
+    }
+
+    /// The address of the first word.
+    pub fn base(&self) -> u64 {
+        self.mapping.place(0, 0).addr() as u64
+    }
+
+    /// Lets messages find the parts by their addresses, while this lives; `others` say where the other processes' heaps are, and where they have
+    /// the first word.
+    pub fn join(&self, others: impl Iterator<Item = (Place, u64)>) -> Joint {
+        let (offset, bytes) = self.layout.parts();
+        let others = others.map(|(place, base)| (place, base.wrapping_add(offset as u64))).collect();
+        Joint::new(self.mapping.clone(), offset, bytes, others)
     }
 
     /// The passive lock of a process's memory.

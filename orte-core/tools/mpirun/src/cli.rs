@@ -6,6 +6,7 @@ mod counts;
 mod environment;
 mod foreign;
 mod hosts;
+mod inherited;
 mod line;
 mod map;
 mod option_files;
@@ -19,6 +20,7 @@ mod values;
 pub use app::{App, app_of};
 pub use environment::Environment;
 pub use hosts::Own;
+pub use inherited::Inherited;
 pub use map::{Map, Unit, processors, unit};
 pub use output::{Output, OutputFiles, Tag};
 pub use values::Stdin;
@@ -56,6 +58,8 @@ pub struct Job {
     pub names: Vec<String>,
     /// All hosts that further jobs may run on, if there are other ones than this.
     pub hosts: Vec<HostRoom>,
+    /// What further jobs are started with as well.
+    pub inherited: Inherited,
     /// The words by which other hosts place their ranks.
     pub binding: Vec<String>,
     /// In place of them: the slot of each rank in a rankfile.
@@ -166,10 +170,12 @@ pub fn parse_parted(arguments: &[OsString], separator: &OsStr) -> Result<Job, Re
     let show = runtime::Show::new(&whole, binding.report)?;
     let mut reports = if whole.explain { counts.explain(&whole, total) } else { Vec::new() };
     reports.extend(show.lines(&apps, &places, &topology, &counts.hosts, (&nodes, &names)));
+    let output = Output::new(&whole, &defaults)?;
     let universe = whole.usize.as_deref().or(defaults.usize.as_deref());
     Ok(Job {
         mca: parameters(&whole, process_sets::parameter(&line.process_sets()?, &apps)?)?,
-        output: Output::new(&whole, &defaults)?,
+        inherited: Inherited::of(&whole, &output, whole.disable_auto_cleanup || runtime.keep_going),
+        output,
         stdin: values::stdin(whole.stdin.as_deref(), total)?,
         reports,
         slots,

@@ -4,6 +4,7 @@
 //! It parts from its parent at once, so that the program has no child that it does not know of. It ends when the program is done and
 //! all jobs have ended. When the program ends otherwise, the jobs are ended.
 
+use crate::cli::Inherited;
 use crate::prepare;
 use crate::raw;
 use crate::refusal::{OWN, Refusal, say};
@@ -72,7 +73,8 @@ impl Companion {
         let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
         let limit = rustix::process::getrlimit(Resource::Nofile);
         let variables = prepare::library_variables();
-        let universe = Universe::root(&variables, limit, crate::cli::hosts_of_allocation()?, &[])?;
+        let universe =
+            Universe::root(&variables, limit, crate::cli::hosts_of_allocation()?, Inherited::default(), &[])?;
         let process = rustix::process::pidfd_open(pid, PidfdFlags::empty()).ok();
         Ok(Companion { program: Some(program), pid, process, in_use: true, universe, until: None, kill: None })
     }
@@ -139,12 +141,14 @@ impl Companion {
 
     /// It was connected to the program: one failure is both's.
     fn job_failed(&mut self, number: u32, status: u8) {
-        // A program that is done with MPI is connected to nobody.
-        if self.in_use {
+        let is_there = self.program.is_some();
+        // A program that is done with MPI is connected to nobody. The end of one that is not has ended its jobs: there is nothing to
+        // say of that.
+        if self.in_use && (is_there || status != ENDED_WITH_PROGRAM) {
             say(&format!(
-                "job {number} of those that process {} spawned ended with status {status}; the process is connected to it and is \
-                 ended",
-                self.pid
+                "job {number} of those that process {} spawned ended with status {status}{}",
+                self.pid,
+                if is_there { "; the process is connected to it and is ended" } else { "" }
             ));
             self.signal(Signal::TERM);
             self.kill = Some(Instant::now() + GRACE);
@@ -167,6 +171,8 @@ impl Companion {
     }
 }
 
+/// The status of the mpirun of a job whose universe is gone.
+const ENDED_WITH_PROGRAM: u8 = 1;
 /// How often to look at the clock.
 const TICK: Duration = Duration::from_secs(1);
 /// How long the program has to end when it is asked to.

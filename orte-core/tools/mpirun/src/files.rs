@@ -27,7 +27,7 @@ impl Files {
         }
         let files = Files { output: output.clone(), digits: ranks.to_string().len() };
         if let Some(OutputFiles { path, is_directory: true, .. }) = &output.files {
-            std::fs::create_dir_all(path.join("1"))
+            std::fs::create_dir_all(path.join(output.job.to_string()))
                 .map_err(|error| Refusal::usage(format!("--output-filename {}: {error}", path.display())))?;
         }
         Ok(Some(files))
@@ -37,15 +37,23 @@ impl Files {
     pub fn create(&self, rank: u32, pid: u32, host: &str) -> Result<[Option<File>; 2], Refusal> {
         let number = format!("{rank:0digits$}", digits = self.digits);
         let mut names = [None, None];
+        let job = self.output.job.to_string();
         if let Some(OutputFiles { path, is_directory, .. }) = &self.output.files {
             names = match is_directory {
-                true => ["stdout", "stderr"].map(|name| Some(path.join("1").join(format!("rank.{number}")).join(name))),
-                false => ["out", "err"].map(|end| Some(PathBuf::from(format!("{}.{number}.{end}", path.display())))),
+                true => {
+                    ["stdout", "stderr"].map(|name| Some(path.join(&job).join(format!("rank.{number}")).join(name)))
+                }
+                false if self.output.job == 1 => {
+                    ["out", "err"].map(|end| Some(PathBuf::from(format!("{}.{number}.{end}", path.display()))))
+                }
+                false => {
+                    ["out", "err"].map(|end| Some(PathBuf::from(format!("{}.{job}.{number}.{end}", path.display()))))
+                }
             };
         }
         for (name, pattern) in names.iter_mut().zip(&self.output.instead) {
             if let Some(pattern) = pattern {
-                *name = Some(tag::filled(pattern, rank, pid, host).into());
+                *name = Some(tag::filled(self.output.job, pattern, rank, pid, host).into());
             }
         }
         let [output, error] = names;

@@ -42,7 +42,7 @@ pub fn run(job: Job, member: Option<Member>) -> Result<u8, Refusal> {
         Some(member) => Universe::Member(member),
         None => {
             let limit = rustix::process::getrlimit(Resource::Nofile);
-            Universe::root(&prepare::environment(&job), limit, job.hosts.clone(), &job.mca)?
+            Universe::root(&prepare::environment(&job), limit, job.hosts.clone(), job.inherited.clone(), &job.mca)?
         }
     };
     let apps = prepare::all_apps(&job).map_err(|refusal| universe.told(refusal))?;

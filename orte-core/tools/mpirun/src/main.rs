@@ -105,9 +105,13 @@ fn further_job(arguments: &[std::ffi::OsString]) -> ExitCode {
         return ExitCode::from(refusal::OWN);
     };
     let separator = arguments.get(3).cloned().unwrap_or_default();
-    let words: Vec<_> = arguments.iter().take(1).chain(arguments.iter().skip(4)).cloned().collect();
+    let number = arguments.get(4).and_then(|number| number.to_str()?.parse().ok()).unwrap_or_default();
+    let words: Vec<_> = arguments.iter().take(1).chain(arguments.iter().skip(5)).cloned().collect();
     ended(match cli::parse_parted(&words, &separator) {
-        Ok(job) => launch::run(job, Some(member)),
+        Ok(mut job) => {
+            job.output.job = number;
+            launch::run(job, Some(member))
+        }
         Err(refusal) => Err(universe::Universe::Member(member).told(refusal)),
     })
 }

@@ -32,6 +32,7 @@ pub struct Streams {
     error_sink: usize,
     /// Lines are kept whole; with a single rank bytes are passed on as they come.
     whole_lines: bool,
+    job: u32,
     tags: [Tag; 2],
     timestamp: bool,
     /// Write to this process's own streams, too, and not only to files: standard output and error.
@@ -104,6 +105,7 @@ impl Streams {
             sinks: [Sink::new(output), Sink::new(error)],
             error_sink,
             whole_lines: !wish.raw && (ranks > 1 || wish.timestamp || wish.tags != [Tag::None, Tag::None]),
+            job: wish.job,
             tags: wish.tags.clone(),
             timestamp: wish.timestamp,
             copy: wish
@@ -363,7 +365,7 @@ impl Streams {
         let lines = core::mem::replace(&mut source.partial, rest);
         let tag = &self.tags[source.origin.stream as usize];
         let host = self.hosts.get(source.origin.node as usize).map_or("", String::as_str);
-        sink.append(source.origin, &lines, || tag::label(tag, self.timestamp, source.origin, host));
+        sink.append(source.origin, &lines, || tag::label(self.job, tag, self.timestamp, source.origin, host));
     }
 
     fn finish(&mut self, index: usize) {

@@ -24,23 +24,23 @@ pub struct Origin {
     pub stream: Stream,
 }
 
-/// The label of a line that is written now; `host` is the name of the rank's host.
-pub fn label(tag: &Tag, timestamp: bool, origin: Origin, host: &str) -> String {
+/// The label of a line of this job that is written now; `host` is the name of the rank's host.
+pub fn label(job: u32, tag: &Tag, timestamp: bool, origin: Origin, host: &str) -> String {
     let Origin { rank, pid, stream, .. } = origin;
     let time = if timestamp { crate::raw::local_time() } else { String::new() };
     let name = if stream == Stream::Output { "stdout" } else { "stderr" };
     match (tag, timestamp) {
         (Tag::None, false) => String::new(),
         (Tag::None, true) => format!("{time}<{name}>: "),
-        (Tag::Rank, _) => format!("{time}[1,{rank}]<{name}>: "),
-        (Tag::Detailed, _) => format!("{time}[1,{rank}][{host}:{pid}]<{name}>: "),
-        (Tag::Pattern(pattern), false) => filled(pattern, rank, pid, host),
-        (Tag::Pattern(pattern), true) => format!("{time} {}", filled(pattern, rank, pid, host)),
+        (Tag::Rank, _) => format!("{time}[{job},{rank}]<{name}>: "),
+        (Tag::Detailed, _) => format!("{time}[{job},{rank}][{host}:{pid}]<{name}>: "),
+        (Tag::Pattern(pattern), false) => filled(job, pattern, rank, pid, host),
+        (Tag::Pattern(pattern), true) => format!("{time} {}", filled(job, pattern, rank, pid, host)),
     }
 }
 
-/// A pattern with its places filled: `%r` the rank, `%p` the process, `%h` the machine, `%g` the job, which is 0.
-pub fn filled(pattern: &str, rank: u32, pid: u32, host: &str) -> String {
+/// A pattern with its places filled: `%r` the rank, `%p` the process, `%h` the machine, `%g` the job, counted from 0.
+pub fn filled(job: u32, pattern: &str, rank: u32, pid: u32, host: &str) -> String {
     let mut text = String::new();
     let mut letters = pattern.chars();
     while let Some(letter) = letters.next() {
@@ -51,7 +51,7 @@ pub fn filled(pattern: &str, rank: u32, pid: u32, host: &str) -> String {
                     'r' => text.push_str(&rank.to_string()),
                     'p' => text.push_str(&pid.to_string()),
                     'h' => text.push_str(host),
-                    'g' => text.push('0'),
+                    'g' => text.push_str(&job.saturating_sub(1).to_string()),
                     _ => text.push('%'),
                 }
             }
@@ -68,11 +68,12 @@ mod tests {
     #[test]
     fn labels() {
         let origin = Origin { rank: 3, pid: 47, node: 0, stream: Stream::Error };
-        let plain = |tag: Tag| label(&tag, false, origin, "n1");
+        let plain = |tag: Tag| label(1, &tag, false, origin, "n1");
         assert_eq!(plain(Tag::None), "");
         assert_eq!(plain(Tag::Rank), "[1,3]<stderr>: ");
         assert_eq!(plain(Tag::Pattern("[%r] %p %x 100%% %".into())), "[3] 47 %x 100% %");
         assert!(plain(Tag::Detailed).contains("[n1:47]<stderr>: "));
-        assert!(label(&Tag::Rank, true, origin, "n1").ends_with("[1,3]<stderr>: "));
+        assert!(label(2, &Tag::Rank, true, origin, "n1").ends_with("[2,3]<stderr>: "));
+        assert_eq!(label(2, &Tag::Pattern("%g".into()), false, origin, "n1"), "1");
     }
 }

@@ -12,15 +12,17 @@
 //! Names are known to all jobs of the user on this host, or to those that name the same server ([`names`]).
 
 mod connections;
+mod ends;
 mod jobs;
 mod names;
 mod server;
 
-use crate::cli::HostRoom;
+use crate::cli::{HostRoom, Inherited};
 use crate::raw;
 use crate::refusal::Refusal;
 use crate::there::There;
 use connections::Connections;
+use ends::Ends;
 use jobs::Jobs;
 pub use jobs::UniverseEvent;
 pub use names::Names;
@@ -48,6 +50,8 @@ pub struct Root {
     mca: Vec<(String, String)>,
     clients: Vec<Client>,
     jobs: Jobs,
+    // The failure of a job does not end those that it is connected to.
+    keep_going: bool,
     // The ports of names.
     names: Names,
     connections: Connections,
@@ -56,6 +60,7 @@ pub struct Root {
     // The first failure of a job that was connected to nobody here.
     failed: u8,
     next: u64,
+    ends: Ends,
     /// What processes asked for that this job is to do.
     orders: Vec<UniverseEvent>,
 }
@@ -93,26 +98,30 @@ impl Member {
 }
 
 impl Universe {
-    /// For the job that the user starts: further ones get these variables, this limit on descriptors, and run on these hosts if they
-    /// name none. `mca` are the parameters of the command line.
+    /// For the job that the user starts: further ones get these variables, this limit on descriptors and these options, and run on these
+    /// hosts if they name none. `mca` are the parameters of the command line.
     pub fn root(
         variables: &[(OsString, OsString)],
         files: Rlimit,
         hosts: Vec<HostRoom>,
+        inherited: Inherited,
         mca: &[(String, String)],
     ) -> Result<Universe, Refusal> {
         let is_far = !hosts.is_empty();
-        let jobs = Jobs::new(variables.to_vec(), hosts, files);
+        let keep_going = inherited.keep_going;
+        let jobs = Jobs::new(variables.to_vec(), hosts, files, inherited);
         let mut root = Root {
             listener: Listener::open().ok(),
             mca: mca.to_vec(),
             clients: Vec::new(),
             jobs,
+            keep_going,
             names: Names::default(),
             connections: Connections::default(),
             own: None,
             failed: 0,
             next: 0,
+            ends: Ends::default(),
             orders: Vec::new(),
         };
         if is_far {
@@ -230,6 +239,14 @@ impl Universe {
         }
     }
 
+    /// Tells the root that what it asked for was noted: ranks that end from now on were to.
+    pub fn say_done(&mut self) {
+        if let Universe::Member(Member { channel: Some(channel), .. }) = self {
+            // One that has ended is noticed in `pump`.
+            let _ = channel.send(&Answer::Done.encode());
+        }
+    }
+
     /// Further jobs are to end.
     pub fn end_jobs(&mut self) {
         if let Universe::Root(root) = self {
@@ -269,6 +286,12 @@ impl Root {
         }
         let mut events = std::mem::take(&mut self.orders);
         for news in self.jobs.pump() {
+            for client in self.ends.heard(&news) {
+                self.tell(client, Some(&Answer::Done));
+            }
+            if news.is_done() {
+                continue;
+            }
             let waits = self.clients.iter().any(|client| client.number == news.client);
             if let Some(started) = news.started() {
                 self.connections.add(news.by, started);
@@ -276,10 +299,17 @@ impl Root {
             self.tell(news.client, news.answer(waits).as_ref());
             let event = news.event(waits);
             match &event {
+                // It failed because some of its processes were to end, and no others.
+                Some(UniverseEvent::JobFailed(_, status)) if self.ends.has_ended_some(news.job) => {
+                    self.failed = if self.failed == 0 { *status } else { self.failed };
+                    events.push(UniverseEvent::JobEnded);
+                }
                 // The failure of a job is one of those that it is connected to.
                 Some(UniverseEvent::JobFailed(..)) => {
                     let connected = self.connections.of(news.job);
-                    self.jobs.end_of(&connected);
+                    if !self.keep_going {
+                        self.jobs.end_of(&connected);
+                    }
                     let concerns_own = self.own.is_none_or(|own| connected.contains(&own));
                     if let (Some(UniverseEvent::JobFailed(_, status)), false, 0) = (&event, concerns_own, self.failed) {
                         self.failed = *status;
@@ -334,13 +364,15 @@ impl Root {
                 jobs.push(end.by.0);
                 jobs.sort_unstable();
                 jobs.dedup();
-                for job in jobs {
-                    match Some(job) == self.own {
-                        true => self.orders.push(UniverseEvent::End(end.clone())),
-                        false => self.jobs.tell(job, &Request::End(end.clone())),
-                    }
+                let is_own = |job: &u64| Some(*job) == self.own;
+                if jobs.iter().any(is_own) {
+                    self.orders.push(UniverseEvent::End(end.clone()));
                 }
-                Some(Answer::Done)
+                jobs.retain(|job| !is_own(job) && self.jobs.tell(*job, &Request::End(end.clone())));
+                // The process that asks ends by itself then: its mpirun must know before that it is to.
+                let is_noted = jobs.is_empty();
+                self.ends.begin(client, jobs);
+                is_noted.then_some(Answer::Done)
             }
             Request::Status => refused("mpirun alone asks that; mpirun --status prints it".to_owned()),
         }

@@ -132,6 +132,7 @@ fn described(parameter: &Parameter, function: &str) -> Result<String> {
         ("tag", "TAG", true) => "tag of the message, or MPI_ANY_TAG",
         (_, "STATUS", _) if direction != "out" => "what is known of a finished operation",
         (_, "INFO", _) if function.starts_with("MPI_Info_") => "info object",
+        ("root", ..) if MEETING.contains(&function) => "rank of the root, whose other arguments count alone",
         _ => own.unwrap_or(meaning),
     };
     Ok(format!(".TP\n.IR {} \" ({direction})\"\n{}\n", plain(name), plain(meaning)))
@@ -222,6 +223,9 @@ const HANDLERS: &[(&str, &str)] = &[
     ),
 ];
 
+/// They are collective over one group, which meets another one or has it started.
+const MEETING: &[&str] = &["MPI_Comm_accept", "MPI_Comm_connect", "MPI_Comm_spawn", "MPI_Comm_spawn_multiple"];
+
 /// How many functions before and behind it a page mentions.
 const NEAR: usize = 3;
 
@@ -276,6 +280,9 @@ mod tests {
             ("MPI_Comm_create_from_group", "error handler of its argument errhandler"),
             ("MPI_Type_size", "error handler of MPI_COMM_SELF"),
             ("MPI_Barrier", "error handler of the communicator,"),
+            ("MPI_Comm_spawn", "MPI_ERR_ROOT, MPI_ERR_SPAWN."),
+            ("MPI_Comm_spawn", "rank of the root, whose other arguments count alone"),
+            ("MPI_Lookup_name", "MPI_ERR_NAME"),
         ] {
             let text = page(name);
             assert!(text.contains(line), "{line} is missing in\n{text}");

@@ -150,6 +150,12 @@ pub const NAMES: &[(&str, &str)] = &[
 /// without `MPI_ERR_`. `cargo xtask test bad_input` tries them.
 pub const CLASSES: &[(&str, &str, &str)] = &[
     ("*", "root", "ROOT"),
+    ("MPI_Comm_spawn", "command", "SPAWN"),
+    ("MPI_Comm_spawn_multiple", "array_of_commands", "SPAWN"),
+    ("MPI_Comm_connect", "port_name", "PORT"),
+    ("MPI_Lookup_name", "service_name", "NAME"),
+    ("MPI_Publish_name", "service_name", "SERVICE"),
+    ("MPI_Unpublish_name", "service_name", "SERVICE"),
     ("MPI_Info_*", "key", "INFO_KEY"),
     ("MPI_Info_delete", "key", "INFO_NOKEY"),
     ("MPI_Info_set", "value", "INFO_VALUE"),

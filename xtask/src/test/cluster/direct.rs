@@ -96,7 +96,7 @@ fn manager_gone(rig: &Rig) -> Result<()> {
 fn two_hosts(rig: &Rig, cluster: &Cluster) -> Result<()> {
     for (each, nodes) in [("2", [0, 0, 1, 1]), ("1", [0, 1, 0, 1])] {
         let line = [HYDRA, "-hosts", "h1,h2", "-ppn", each, "-n", "4"];
-        reached_as_placed(rig, cluster.command("head", &line)?.args(SAYS), nodes)?;
+        reached_as_placed(rig, cluster.command("head", &line)?.args(SAYS), nodes, "0")?;
     }
     Ok(())
 }

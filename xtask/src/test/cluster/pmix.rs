@@ -1,10 +1,8 @@
 //! Ranks that a manager started which speaks PMIx: Slurm's srun and Open MPI's mpirun, by a library that has ess/pmix.
 
 use super::super::{Session, Verdict};
-use super::rig::{
-    OnTwo, Rig, contains, crosses, expect, killed_ends, on_two_with, reached_as_placed, rig_with, run, verdict,
-};
-use super::slurm::nothing_left;
+use super::rig::{OnTwo, Rig, contains, expect, on_two_with, reached_as_placed, rig_with, run, verdict};
+use super::srun::Srun;
 use crate::build;
 use crate::cluster::hosts::{self, Cluster, Manager};
 use crate::failure::{Result, fail};
@@ -18,10 +16,10 @@ type OnOne = fn(&Rig) -> Result<()>;
 /// `cluster/pmix…`
 pub fn cases(session: &mut Session) {
     let on_two: [(&str, Manager, OnTwo); 6] = [
-        ("two_hosts", Manager::Slurm, two_hosts),
-        ("wire", Manager::Slurm, wire),
-        ("abort", Manager::Slurm, abort),
-        ("killed", Manager::Slurm, killed),
+        ("two_hosts", Manager::Slurm, |rig, cluster| PMIX.two_hosts(rig, cluster)),
+        ("wire", Manager::Slurm, |rig, cluster| PMIX.wire(rig, cluster)),
+        ("abort", Manager::Slurm, |rig, cluster| PMIX.abort(rig, cluster)),
+        ("killed", Manager::Slurm, |rig, cluster| PMIX.killed(rig, cluster)),
         ("unusable", Manager::Slurm, unusable),
         ("openmpi_two_hosts", Manager::None, openmpi_two_hosts),
     ];
@@ -70,44 +68,9 @@ pub fn library(session: &mut Session) -> Result<PathBuf> {
     Ok(BUILT.get_or_init(|| dist).clone())
 }
 
-/// Ranks in blocks and in turn: shared memory within a host, sockets between them.
-fn two_hosts(rig: &Rig, cluster: &Cluster) -> Result<()> {
-    for (order, nodes) in [("block", [0, 0, 1, 1]), ("cyclic", [0, 1, 0, 1])] {
-        let mut command = cluster.command("head", &srun(&["-N2", "-n4", "-m", order]))?;
-        command.env("OMPI_MCA_btl_base_verbose", "40");
-        reached_as_placed(rig, &mut command, nodes)?;
-    }
-    nothing_left(cluster)
-}
-
-fn wire(rig: &Rig, cluster: &Cluster) -> Result<()> {
-    crosses(rig, cluster, |hosts| {
-        let words: &[&str] = if hosts.len() == 2 { &["-N2", "-n2"] } else { &["-N1", "-n2", "-w", "h1"] };
-        cluster.command("head", &srun(words))
-    })
-}
-
-fn abort(rig: &Rig, cluster: &Cluster) -> Result<()> {
-    let mut command = cluster.command("head", &srun(&["-N2", "-n4"]))?;
-    let ended = run(rig, command.arg(&rig.places).arg("abort"))?;
-    if ended.status.is_none() || ended.ended_with(0) {
-        return Err(fail(ended.story()));
-    }
-    contains(&ended.err, "called MPI_Abort")?;
-    nothing_left(cluster)
-}
-
-/// A rank that is killed ends the job, and nothing of it is left.
-fn killed(rig: &Rig, cluster: &Cluster) -> Result<()> {
-    let mut command = cluster.command("head", &srun(&["--kill-on-bad-exit", "-N2", "-n4"]))?;
-    command.arg(&rig.places).arg("sleep");
-    killed_ends(rig, &mut command, |process| cluster.command("h1", &["kill", "-KILL", process]))?;
-    nothing_left(cluster)
-}
-
 /// A manager that is there, and no libpmix on the host: both sides' versions and what to do are said, by every rank.
 fn unusable(rig: &Rig, cluster: &Cluster) -> Result<()> {
-    let mut command = cluster.command("head", &srun(&["-N2", "-n2"]))?;
+    let mut command = cluster.command("head", &PMIX.line(&["-N2", "-n2"]))?;
     command.env("OMPI_MCA_ess_pmix_library", "libpmix-of-nobody.so.2");
     let ended = run(rig, command.arg(&rig.places))?;
     if ended.status.is_none() || ended.ended_with(0) {
@@ -127,7 +90,7 @@ fn openmpi_two_hosts(rig: &Rig, cluster: &Cluster) -> Result<()> {
     line.extend(["--host", "h1:2,h2:2", "-n", "4", "-x", "OMPI_MCA_btl_base_verbose"].map(str::to_owned));
     let mut command = cluster.command("head", &line)?;
     command.env("OMPI_MCA_btl_base_verbose", "40");
-    reached_as_placed(rig, &mut command, [0, 0, 1, 1])
+    reached_as_placed(rig, &mut command, [0, 0, 1, 1], "0")
 }
 
 /// On this node, with two programs: MPI_APPNUM.
@@ -171,13 +134,10 @@ fn without_component(rig: &Rig) -> Result<()> {
     Ok(())
 }
 
-fn srun(arguments: &[&str]) -> Vec<String> {
-    ["srun", "--mpi=pmix"].iter().chain(arguments).map(|&word| word.to_owned()).collect()
-}
-
 /// More ranks than cores; by the superuser, as these tests run.
 fn open_mpi() -> Vec<String> {
     [OPEN_MPI, "--allow-run-as-root", "--oversubscribe"].map(str::to_owned).to_vec()
 }
 
 const OPEN_MPI: &str = "mpirun.openmpi";
+const PMIX: Srun = Srun { interface: "pmix", app: "0" };

@@ -101,13 +101,14 @@ pub fn up_and_down(
     result
 }
 
-/// Four ranks on two hosts: shared memory within a host, sockets between them. `command` starts the program that follows it.
-pub fn reached_as_placed(rig: &Rig, command: &mut Command, nodes: [usize; 4]) -> Result<()> {
+/// Four ranks on two hosts: shared memory within a host, sockets between them. `command` starts the program that follows it; ranks
+/// are told that this is number `app`.
+pub fn reached_as_placed(rig: &Rig, command: &mut Command, nodes: [usize; 4], app: &str) -> Result<()> {
     let ended = run(rig, command.arg(&rig.places))?;
     expect(&ended, 0)?;
     placed(&ended.out, 4, |_| 2)?;
     for (rank, node) in nodes.iter().enumerate() {
-        contains(&ended.out, &format!("rank {rank} of 4, program 0, with 2 on h{}, sum 10", node + 1))?;
+        contains(&ended.out, &format!("rank {rank} of 4, program {app}, with 2 on h{}, sum 10", node + 1))?;
     }
     all_reached(&ended.err, 4, |from, to| match (from == to, nodes[from] == nodes[to]) {
         (true, _) => "self",

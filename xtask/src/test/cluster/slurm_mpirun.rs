@@ -2,7 +2,7 @@
 
 use super::super::{Session, Verdict};
 use super::rig::{OnHosts, Rig, all_reached, contains, expect, killed_ends, on, placed, run, verdict};
-use super::slurm::nothing_left;
+use super::srun::nothing_left;
 use super::tree::connections_on_all as connections;
 use crate::cluster::hosts::{self, Cluster, Manager};
 use crate::failure::{At, Result, fail};

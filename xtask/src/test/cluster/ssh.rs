@@ -26,7 +26,7 @@ pub fn cases(session: &mut Session) {
 fn places(rig: &Rig, cluster: &Cluster) -> Result<()> {
     for (by, nodes) in [("slot", [0, 0, 1, 1]), ("node", [0, 1, 0, 1])] {
         let mut command = mpirun(rig, cluster, &["--host", "h1:2,h2:2", "--map-by", by, "-n", "4"])?;
-        reached_as_placed(rig, command.args(["--mca", "btl_base_verbose", "40"]), nodes)?;
+        reached_as_placed(rig, command.args(["--mca", "btl_base_verbose", "40"]), nodes, "0")?;
     }
     Ok(())
 }

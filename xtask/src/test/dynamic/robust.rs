@@ -13,7 +13,7 @@ pub fn cases(session: &mut Session) {
         session.case(&format!("dynamic/{}", case.name), verdict);
     }
     for (name, script) in SCRIPTS {
-        let verdict = |session: &mut Session| scripted(session, name, script).unwrap_or_else(Verdict::from);
+        let verdict = |session: &mut Session| scripted(session, SOURCE, name, script).unwrap_or_else(Verdict::from);
         session.case(&format!("dynamic/{name}"), verdict);
     }
     if session.options.all {
@@ -175,8 +175,9 @@ const SCRIPTS: &[(&str, &str)] = &[
     ),
 ];
 
-fn scripted(session: &mut Session, name: &str, script: &str) -> Result<Verdict> {
-    let program = compiled(session, &session.tree.root.join(SOURCE), &[])?;
+/// Runs a script on a test program.
+pub fn scripted(session: &mut Session, source: &str, name: &str, script: &str) -> Result<Verdict> {
+    let program = compiled(session, &session.tree.root.join(source), &[])?;
     let dist = session.library().map_err(fail)?.dist;
     let folder = session.scratch().join("dynamic").join(name);
     crate::shell::folder(&folder)?;

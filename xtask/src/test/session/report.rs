@@ -9,8 +9,10 @@ use std::time::{Duration, Instant};
 pub struct Report {
     terminal: bool,
     require_all: bool,
-    passed: usize,
+    passed: Vec<String>,
     failed: Vec<String>,
+    /// Failed once, and passed when they were run again.
+    unsteady: Vec<String>,
     skipped: Vec<(String, String)>,
     tiers: Vec<Used>,
 }
@@ -27,7 +29,8 @@ impl Report {
     /// Nothing ran yet.
     pub fn new(require_all: bool) -> Report {
         let terminal = std::io::stdout().is_terminal() && std::env::var_os("CI").is_none();
-        Report { terminal, require_all, passed: 0, failed: Vec::new(), skipped: Vec::new(), tiers: Vec::new() }
+        let (passed, failed, unsteady) = (Vec::new(), Vec::new(), Vec::new());
+        Report { terminal, require_all, passed, failed, unsteady, skipped: Vec::new(), tiers: Vec::new() }
     }
 
     /// A tier begins.
@@ -45,7 +48,7 @@ impl Report {
     /// On a terminal: what runs now, on a line that is written over.
     pub fn begins(&self, name: &str) {
         if self.terminal {
-            let (passed, failed) = (self.passed, self.failed.len());
+            let (passed, failed) = (self.passed.len(), self.failed.len());
             print!("\r\x1b[K{passed} passed, {failed} failed; {name} …");
             // A terminal that cannot be written to has nobody in front of it.
             let _ = std::io::stdout().flush();
@@ -57,7 +60,7 @@ impl Report {
         let seconds = time.as_secs_f64();
         match verdict {
             Verdict::Passed(note) => {
-                self.passed += 1;
+                self.passed.push(name.to_owned());
                 let colon = if note.is_empty() { "" } else { ": " };
                 match self.terminal {
                     true => self.begins(name),
@@ -78,7 +81,24 @@ impl Report {
 
     /// Whether no test was met.
     pub fn is_empty(&self) -> bool {
-        self.passed == 0 && self.failed.is_empty() && self.skipped.is_empty()
+        self.passed.is_empty() && self.failed.is_empty() && self.skipped.is_empty()
+    }
+
+    /// The names of those that failed.
+    pub fn failed(&self) -> &[String] {
+        &self.failed
+    }
+
+    /// Whether the test of this name passed.
+    pub fn has_passed(&self, name: &str) -> bool {
+        self.passed.iter().any(|passed| passed == name)
+    }
+
+    /// These failed, and passed when they were run again: they count as passed, and [`Report::close`] names them.
+    pub fn are_unsteady(&mut self, names: Vec<String>) {
+        self.failed.retain(|name| !names.contains(name));
+        self.passed.extend(names.iter().cloned());
+        self.unsteady = names;
     }
 
     /// Says everything that is left to say; whether nothing failed.
@@ -87,6 +107,10 @@ impl Report {
         if !self.failed.is_empty() {
             println!("\nFailed:");
             self.failed.iter().for_each(|name| println!("  cargo xtask test {name}"));
+        }
+        if !self.unsteady.is_empty() {
+            println!("\nUnsteady, failed once and passed when run again (their first output is above):");
+            self.unsteady.iter().for_each(|name| println!("  cargo xtask test {name}"));
         }
         if !self.skipped.is_empty() {
             println!("\nSkipped:");
@@ -100,7 +124,7 @@ impl Report {
         let total: f64 = self.tiers.iter().map(|tier| tier.minutes).sum();
         let budget: f64 = self.tiers.iter().map(|tier| tier.budget_minutes).sum();
         println!("  {:9} {total:5.1} of {budget:4.1}\n", "total");
-        println!("{} passed, {} failed, {} skipped", self.passed, self.failed.len(), self.skipped.len());
+        println!("{} passed, {} failed, {} skipped", self.passed.len(), self.failed.len(), self.skipped.len());
         self.failed.is_empty()
     }
 
@@ -139,6 +163,20 @@ mod tests {
         assert_eq!(tail("a\nb\n", 2), "a\nb");
         assert_eq!(tail("a\nb\nc\n", 2), "(1 lines before)\nb\nc");
         assert_eq!(tail("", 2), "");
+    }
+
+    #[test]
+    fn an_unsteady_test_is_none_that_failed() {
+        let mut report = Report::new(true);
+        for name in ["x/once", "x/always"] {
+            report.result(name, Duration::ZERO, Verdict::Failed("no z".to_owned()));
+        }
+        report.are_unsteady(vec!["x/once".to_owned()]);
+        assert!(report.has_passed("x/once") && !report.has_passed("x/always"));
+        assert_eq!(report.failed(), ["x/always"]);
+        assert!(!report.close());
+        report.are_unsteady(vec!["x/always".to_owned()]);
+        assert!(report.close());
     }
 
     #[test]

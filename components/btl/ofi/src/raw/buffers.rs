@@ -1,6 +1,6 @@
 //! Buffers of one length, each with room for what a provider keeps of the operation that uses it.
 
-use crate::structures::Context;
+use crate::abi::Context;
 use alloc::boxed::Box;
 use core::ffi::c_void;
 use core::ptr::null_mut;

@@ -5,14 +5,11 @@ use super::frame::BYTES;
 use super::links::{LINKS, now_ns};
 use super::outgoing::Content;
 use alloc::boxed::Box;
-use alloc::string::String;
 use alloc::vec::Vec;
 use ompi_core::framework::bml::Path;
-use opal_core::framework::btl::{AmId, Caps, Endpoint, Full, Module, Peer, RemoteCaps, Throughput};
-use opal_core::framework::memcpy;
-use opal_core::framework::shmem::Segment;
+use opal_core::framework::btl::{AmId, Caps, Endpoint, Full, Module, Peer, RemoteCaps};
 use opal_core::sparse::Table;
-use opal_core::sync::{AtomicU64, ConditionalLock};
+use opal_core::sync::ConditionalLock;
 use opal_core::{Error, Result};
 
 /// Over one that carries frames. Its endpoints are those of the other one.
@@ -71,6 +68,10 @@ impl Module for Checked {
         &self.caps
     }
 
+    fn inner(&self) -> Option<&dyn Module> {
+        Some(self.inner)
+    }
+
     fn address(&self) -> Vec<u8> {
         self.inner.address()
     }
@@ -84,18 +85,6 @@ impl Module for Checked {
         self.inner.remove_peer(endpoint);
     }
 
-    unsafe fn send_inline(
-        &self,
-        to: Endpoint,
-        am: AmId,
-        immediate: u64,
-        payload: *const u8,
-        bytes: usize,
-    ) -> core::result::Result<(), Full> {
-        // SAFETY: `payload` is readable for `bytes` by the caller's promise, and the place is the copy's.
-        self.send(to, am, immediate, bytes, &mut |place| unsafe { memcpy::copy(place, payload, bytes) })
-    }
-
     fn send(
         &self,
         to: Endpoint,
@@ -106,34 +95,6 @@ impl Module for Checked {
     ) -> core::result::Result<(), Full> {
         let (process, channel) = self.channels.lock().get(to.0 as usize).copied().ok_or(Full)?;
         LINKS.lock().send(process, channel, Content { am, immediate, bytes, fill }, now_ns())
-    }
-
-    fn shared_word(&self, peer: Endpoint, own: bool, index: u32) -> Option<&AtomicU64> {
-        self.inner.shared_word(peer, own, index)
-    }
-
-    fn shared_pool(&self, owner: Option<Endpoint>) -> Option<Segment> {
-        self.inner.shared_pool(owner)
-    }
-
-    fn wake(&self, peer: Endpoint) {
-        self.inner.wake(peer);
-    }
-
-    fn throughput(&self, to: Endpoint) -> Option<Throughput> {
-        self.inner.throughput(to)
-    }
-
-    fn path_detail(&self, to: Endpoint) -> String {
-        self.inner.path_detail(to)
-    }
-
-    fn flush(&self, to: Endpoint) {
-        self.inner.flush(to);
-    }
-
-    fn flush_all(&self) {
-        self.inner.flush_all();
     }
 
     /// The other one is polled, and calls the handlers of [`super::handlers`].

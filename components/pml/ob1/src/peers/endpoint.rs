@@ -184,8 +184,7 @@ impl Endpoint {
     /// The error of a call that needs the process after it was lost.
     #[cold]
     pub fn fault(&self) -> Fault {
-        let reason = alloc::format!("the connection to {} was lost", process::get(self.process).described());
-        Fault::new(Class::ProcAborted).because(reason)
+        Fault::new(Class::ProcAborted).because(process::get(self.process).lost())
     }
 }
 

@@ -3,10 +3,11 @@
 use crate::counters::RTS_SENT;
 use crate::peers::backlog::{Packet, QueuedSend};
 use crate::peers::endpoint::{self, Endpoint};
+use crate::protocol::failure::own_context;
 use crate::protocol::operation::OperationState;
 use crate::raw::send_bytes;
 use crate::state::{State, aborted};
-use crate::wire::{self, Control, Rts};
+use crate::wire::{self, Control, Envelope, Rts};
 use ompi_core::status::Status;
 use ompi_core::{process, request};
 use opal_core::mem::Untrusted;
@@ -81,8 +82,9 @@ impl State {
         let backlog = self.backlog(process);
         backlog.active_sends.truncate(0);
         for packet in core::mem::take(&mut backlog.packets) {
-            if let Packet::Eager(QueuedSend { sync: None, request, .. }) = packet {
-                request::complete(request, aborted(0));
+            if let Packet::Eager(QueuedSend { sync: None, request, envelope, .. }) = packet {
+                let context = own_context(process, Envelope::of(envelope).context);
+                request::complete(request, aborted(process, context));
             }
         }
         endpoint.set_backlog(0);
@@ -97,21 +99,24 @@ impl State {
     }
 
     // The process was lost after its operations had failed: what was begun since then ends here.
-    fn fail_packet(&mut self, packet: &Packet) {
+    fn fail_packet(&mut self, process: u32, packet: &Packet) {
         let handle = match packet {
-            Packet::Eager(QueuedSend { sync: None, request, .. }) => return request::complete(*request, aborted(0)),
+            Packet::Eager(QueuedSend { sync: None, request, envelope, .. }) => {
+                let context = own_context(process, Envelope::of(*envelope).context);
+                return request::complete(*request, aborted(process, context));
+            }
             Packet::Eager(QueuedSend { sync: Some(handle), .. }) => Some(*handle),
             Packet::Rts(_, rts) => Rts::unpack(Untrusted::of(rts)).map(|rts| rts.handle),
             Packet::Control(..) | Packet::Oob(_) => None,
         };
         if let Some((number, _)) = handle.and_then(|handle| self.operations.find_own(handle)) {
-            self.end_operation(number, aborted(0));
+            self.fail_operation(number);
         }
     }
 
     fn queue(&mut self, endpoint: &'static Endpoint, packet: Packet) {
         if endpoint.is_dead() {
-            return self.fail_packet(&packet);
+            return self.fail_packet(endpoint.process, &packet);
         }
         let backlog = self.backlog(endpoint.process);
         backlog.packets.push_back(packet);

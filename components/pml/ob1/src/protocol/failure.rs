@@ -2,9 +2,15 @@
 
 use crate::checksum;
 use crate::peers::endpoint;
+use crate::protocol::operation::{Operation, OperationState};
 use crate::state::{STATE, State, aborted};
+use crate::wire::Envelope;
+use alloc::vec::Vec;
+use ompi_core::comm::{self, context};
 use ompi_core::framework::bml::{self, Change};
+use ompi_core::process;
 use ompi_core::request;
+use opal_core::wait;
 
 /// A transport says that a process can no longer be reached.
 pub fn peer_failed(process: u32) {
@@ -21,6 +27,10 @@ pub fn peer_failed(process: u32) {
     state.fail_operations(process);
     state.end_rts_data(process);
     state.fail_receives(process);
+    drop(state);
+    if process::is_beyond_job(process) {
+        wait::tell_lost_beyond_job();
+    }
 }
 
 impl State {
@@ -28,13 +38,24 @@ impl State {
     pub fn fail_operations(&mut self, process: u32) {
         self.forget_selection(process);
         let of_process = |(number, operation): (u32, &_)| {
-            let operation: &crate::protocol::operation::Operation = operation;
+            let operation: &Operation = operation;
             (operation.process == process).then_some(number)
         };
-        let failed: alloc::vec::Vec<u32> = self.operations.all().filter_map(of_process).collect();
+        let failed: Vec<u32> = self.operations.all().filter_map(of_process).collect();
         for number in failed {
-            self.end_operation(number, aborted(0));
+            self.fail_operation(number);
         }
+    }
+
+    /// Fails an operation with a process that is gone.
+    pub fn fail_operation(&mut self, number: u32) {
+        let Operation { process, envelope, state, .. } = self.operations.get(number);
+        let (process, context) = (*process, Envelope::of(*envelope).context);
+        let context = match state {
+            OperationState::ReceivingFragments { .. } | OperationState::Rget(_) => context,
+            _ => own_context(process, context),
+        };
+        self.end_operation(number, aborted(process, context));
     }
 
     fn fail_receives(&mut self, process: u32) {
@@ -43,10 +64,15 @@ impl State {
             let Some(source) = context.rank_of(process) else { continue };
             for collective in [false, true] {
                 while let Some(receive) = context.matcher(collective).cancel_from(source) {
-                    request::complete(receive.request, aborted(number));
+                    request::complete(receive.request, aborted(process, number));
                 }
             }
             self.close_if_idle(number);
         }
     }
+}
+
+/// The envelope of a send has the number that its communicator has at the receiver.
+pub fn own_context(process: u32, there: u32) -> u32 {
+    comm::of_peer_context(process, there).map_or(context::WORLD, |comm| comm.context)
 }

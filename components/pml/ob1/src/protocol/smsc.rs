@@ -28,7 +28,7 @@ use crate::peers::endpoint::{self, Endpoint};
 use crate::protocol::operation::OperationState;
 use crate::protocol::selection::{Memory, Protocol};
 use crate::raw::{Contiguous, UserBuffer};
-use crate::state::{STATE, State, aborted};
+use crate::state::{STATE, State};
 use crate::wire::{Control, Cts, PushOffer};
 use ompi_core::request::Id;
 use opal_core::framework::smsc;
@@ -199,7 +199,7 @@ impl State {
                 if let (Some(index), Some(endpoint)) = (claim_word, endpoint::existing(process)) {
                     endpoint.give_claim_word(index);
                 }
-                self.end_operation(number, aborted(0));
+                self.fail_operation(number);
             }
             OperationState::Rget(rget) => {
                 rget.read += step.bytes;

@@ -127,7 +127,7 @@ pub struct Options {
     /// a colon nocopy or raw
     #[arg(long, value_name = "WORD,...", action = ArgAction::Append, allow_hyphen_values = true)]
     pub output: Vec<String>,
-    /// Begin each line of output with its rank: [1,RANK]<stdout>
+    /// Begin each line of output with its job, counted from 1, and its rank: [JOB,RANK]<stdout>
     #[arg(long)]
     pub tag_output: bool,
     /// Begin each line of output with its rank as MPICH does: [RANK]
@@ -142,7 +142,7 @@ pub struct Options {
     /// Standard error goes where standard output goes
     #[arg(long)]
     pub merge_stderr_to_stdout: bool,
-    /// Write output also into DIR/1/rank.N/stdout and stderr; with :nocopy only there
+    /// Write output also into DIR/1/rank.N/stdout and stderr, that of further jobs into DIR/2 and so on; with :nocopy only there
     #[arg(long, value_name = "DIR[:nocopy]", allow_hyphen_values = true)]
     pub output_filename: Option<OsString>,
     /// Write standard output into this file instead; with %r, %p and %h as in --prepend-pattern

@@ -10,6 +10,8 @@ use std::path::PathBuf;
 /// What becomes of the ranks' output.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Output {
+    /// Jobs are counted from 1, which is the one that the user started.
+    pub job: u32,
     /// What stands before each line of standard output and error.
     pub tags: [Tag; 2],
     /// Write the time before each line.
@@ -30,9 +32,9 @@ pub enum Tag {
     /// Nothing.
     #[default]
     None,
-    /// `[1,RANK]<stdout>: `.
+    /// `[JOB,RANK]<stdout>: `.
     Rank,
-    /// `[1,RANK][HOST:PID]<stdout>: `.
+    /// `[JOB,RANK][HOST:PID]<stdout>: `.
     Detailed,
     /// A text in which `%r`, `%p` and `%h` are rank, process and machine.
     Pattern(String),
@@ -41,7 +43,7 @@ pub enum Tag {
 /// The files of ranks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutputFiles {
-    /// A directory for `1/rank.N/stdout`, or the beginning of names `.N.out`.
+    /// A directory for `JOB/rank.N/stdout`, or the beginning of names `.N.out`, of further jobs `.JOB.N.out`.
     pub path: PathBuf,
     /// Which of the two.
     pub is_directory: bool,
@@ -53,6 +55,7 @@ impl Output {
     /// Reads the options.
     pub fn new(options: &Options, defaults: &Defaults) -> Result<Output, Refusal> {
         let mut output = Output {
+            job: FIRST_JOB,
             tags: defaults.prefixes.clone().map(|prefix| prefix.map_or(Tag::None, Tag::Pattern)),
             timestamp: options.timestamp_output,
             merge: options.merge_stderr_to_stdout,
@@ -141,5 +144,6 @@ fn wrong(list: &str, what: &str) -> Refusal {
     ))
 }
 
+const FIRST_JOB: u32 = 1;
 const WORDS: &[&str] =
     &["tag", "tag-detailed", "tag-fullname", "timestamp", "merge-stderr-to-stdout", "dir", "directory", "file", "xml"];

@@ -16,6 +16,7 @@ impl Running {
             let cause = match event {
                 UniverseEvent::End(end) => {
                     self.end_some(end);
+                    self.universe.say_done();
                     continue;
                 }
                 UniverseEvent::Asked => {
@@ -23,6 +24,14 @@ impl Running {
                     // Who asks meanwhile gets the same answer.
                     if self.inquiry.is_none() {
                         self.inquire(Purpose::Answer);
+                    }
+                    continue;
+                }
+                UniverseEvent::JobFailed(number, status) if self.job.keep_going => {
+                    let cause = Cause::JobFailed(number, status);
+                    match self.cause {
+                        Some(_) => self.also.push(cause),
+                        None => self.cause = Some(cause),
                     }
                     continue;
                 }

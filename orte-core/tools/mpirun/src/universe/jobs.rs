@@ -1,6 +1,6 @@
 //! Further jobs: their mpiruns, and what is heard of them.
 
-use crate::cli::HostRoom;
+use crate::cli::{HostRoom, Inherited};
 use crate::raw;
 use opal_core::mca::source::PREFIX;
 use orte_core::port::Channel;
@@ -35,6 +35,7 @@ pub struct Jobs {
     /// Where jobs run that name no hosts; empty: here.
     hosts: Vec<HostRoom>,
     files: Rlimit,
+    inherited: Inherited,
     jobs: Vec<Job>,
     started: u32,
 }
@@ -93,9 +94,10 @@ fn option(word: &[u8]) -> &[u8] {
 }
 
 /// A word that is none of the programs' own: they may have arguments `:`.
-fn separator(spawn: &SpawnRequest) -> String {
+fn separator(spawn: &SpawnRequest, inherited: &Inherited) -> String {
     let is_used = |word: &String| {
-        spawn.apps.iter().any(|app| app.options.iter().chain(&app.command).any(|used| *used == *word.as_bytes()))
+        inherited.job.iter().chain(&inherited.program).any(|used| used == word.as_str())
+            || spawn.apps.iter().any(|app| app.options.iter().chain(&app.command).any(|used| *used == *word.as_bytes()))
     };
     let mut word = ":".to_owned();
     while is_used(&word) {
@@ -124,6 +126,16 @@ enum What {
 }
 
 impl JobNews {
+    /// Whether its mpirun has noted that some of its ranks are to end.
+    pub fn is_done(&self) -> bool {
+        matches!(self.what, What::Said(Answer::Done))
+    }
+
+    /// Whether it has ended.
+    pub fn has_ended(&self) -> bool {
+        matches!(self.what, What::Ended(..))
+    }
+
     /// Its number, if it has just started.
     pub fn started(&self) -> Option<u64> {
         match self.what {
@@ -160,9 +172,14 @@ impl JobNews {
 
 impl Jobs {
     /// None yet. `variables` is what their mpiruns get beyond this one's own, `hosts` where they run if they do not say it, `files`
-    /// the limit on descriptors.
-    pub fn new(variables: Vec<(OsString, OsString)>, hosts: Vec<HostRoom>, files: Rlimit) -> Jobs {
-        Jobs { variables, hosts, files, jobs: Vec::new(), started: 0 }
+    /// the limit on descriptors, `inherited` what the command line of each begins with.
+    pub fn new(
+        variables: Vec<(OsString, OsString)>,
+        hosts: Vec<HostRoom>,
+        files: Rlimit,
+        inherited: Inherited,
+    ) -> Jobs {
+        Jobs { variables, hosts, files, inherited, jobs: Vec::new(), started: 0 }
     }
 
     /// Whether none runs.
@@ -207,13 +224,15 @@ impl Jobs {
         let ports = Ports { universe, parent: spawn.port.clone() };
         channel.send(&ports.encode()).map_err(|why| failed(&why))?;
         let mut command = Command::new(crate::here::own_program());
-        let separator = separator(spawn);
+        let separator = separator(spawn, &self.inherited);
         command
             .arg0("mpirun")
             .arg(ARGUMENT)
             .arg(raw::number(&its).to_string())
             .arg(&separator)
-            .args(["--stdin", "none"]);
+            .arg((self.started + 2).to_string())
+            .args(["--stdin", "none"])
+            .args(&self.inherited.job);
         if !says_hosts(spawn) && !self.hosts.is_empty() {
             command.arg("--host").arg(HostRoom::free_first(&self.hosts));
         }
@@ -221,6 +240,7 @@ impl Jobs {
             if index > 0 {
                 command.arg(&separator);
             }
+            command.args(&self.inherited.program);
             command.arg("-n").arg(app.ranks.to_string());
             command.args(app.options.iter().map(|word| OsStr::from_bytes(option(word))));
             command.args(app.command.iter().map(|word| OsStr::from_bytes(word)));
@@ -289,13 +309,12 @@ impl Jobs {
         self.jobs.iter_mut().filter(is_one).for_each(|job| job.channel = None);
     }
 
-    /// Says something to the mpirun of a job; nobody hears it if that has ended.
-    pub fn tell(&mut self, number: u64, what: &Request) {
+    /// Says something to the mpirun of a job; `false` if that has ended.
+    pub fn tell(&mut self, number: u64, what: &Request) -> bool {
         let job = self.jobs.iter_mut().find(|job| job.job == Some(number));
-        if let Some(channel) = job.and_then(|job| job.channel.as_mut()) {
-            // One that has ended is noticed at the next poll.
-            let _ = channel.send(&what.encode());
-        }
+        let channel = job.and_then(|job| job.channel.as_mut());
+        // One that has ended is noticed at the next poll.
+        channel.is_some_and(|channel| channel.send(&what.encode()).is_ok())
     }
 
     /// Asks all that run what their ranks do.
@@ -321,7 +340,9 @@ impl Jobs {
             let head = format!("  job {} of those that ranks spawned (mpirun {})", job.number, job.mpirun.id());
             match (&job.status, job.job) {
                 (Status::Lines(lines), _) => {
-                    core::iter::once(head + ":").chain(lines.lines().map(|line| format!("  {line}"))).collect()
+                    // By its number those of other jobs name it.
+                    let head = job.job.map_or(head.clone(), |number| format!("{head}: job {number:x}"));
+                    core::iter::once(head).chain(lines.lines().map(|line| format!("  {line}"))).collect()
                 }
                 (_, None) => vec![format!("{head} has not started its ranks yet")],
                 _ => vec![format!("{head} does not answer")],
@@ -349,7 +370,7 @@ mod tests {
         let variables =
             vec![("OMPI_MCA_ompi_trace".into(), "/t.json".into()), ("OMPI_MCA_ompi_stats".into(), "1".into())];
         let files = Rlimit { current: None, maximum: None };
-        let jobs = Jobs { variables, hosts: Vec::new(), files, jobs: Vec::new(), started: 0 };
+        let jobs = Jobs::new(variables, Vec::new(), files, Inherited::default());
         assert_eq!(jobs.files_of(1), [("OMPI_MCA_ompi_trace".into(), "/t.1.json".into())]);
     }
 }

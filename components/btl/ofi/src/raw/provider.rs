@@ -1,7 +1,7 @@
 //! libfabric: opened by the system's loader, and asked what it offers.
 #![allow(unsafe_code)]
 
-use crate::structures::{
+use crate::abi::{
     self, EpAttr, FidFabric, Info, MODE_CONTEXT, MODE_CONTEXT2, MR_ALLOCATED, MR_LOCAL, MR_PROV_KEY, MR_VIRT_ADDR, MSG,
     ORDER_SAS, RM_ENABLED, SOCKADDR, SOCKADDR_IN, SOCKADDR_IN6, THREAD_DOMAIN,
 };
@@ -19,7 +19,7 @@ type GetInfo = unsafe extern "C" fn(u32, *const c_char, *const c_char, u64, *con
 type FreeInfo = unsafe extern "C" fn(*const Info);
 type DupInfo = unsafe extern "C" fn(*const Info) -> *mut Info;
 /// `fi_fabric`.
-pub type OpenFabric = unsafe extern "C" fn(*const structures::FabricAttr, *mut *const FidFabric, *mut c_void) -> c_int;
+pub type OpenFabric = unsafe extern "C" fn(*const abi::FabricAttr, *mut *const FidFabric, *mut c_void) -> c_int;
 type StrError = unsafe extern "C" fn(c_int) -> *const c_char;
 type Version = unsafe extern "C" fn() -> u32;
 
@@ -168,7 +168,7 @@ unsafe fn fill_hints(hints: *mut Info) {
     hints.caps = MSG;
     hints.mode = MODE_CONTEXT | MODE_CONTEXT2;
     // SAFETY: the caller's promise.
-    unsafe { (*hints.ep).kind = structures::EP_RDM };
+    unsafe { (*hints.ep).kind = abi::EP_RDM };
     // SAFETY: the caller's promise.
     unsafe { (*hints.tx).msg_order = ORDER_SAS };
     // SAFETY: the caller's promise.

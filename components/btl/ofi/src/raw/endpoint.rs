@@ -2,8 +2,8 @@
 #![allow(unsafe_code)]
 
 use super::buffers::Buffers;
-use super::library::{Library, Offer, copied};
-use crate::structures::{
+use super::provider::{Library, Offer, copied};
+use crate::abi::{
     ADDR_UNSPEC, AvAttr, COMPLETION, CQ_FORMAT_MSG, CqAttr, CqEntry, CqError, EAGAIN, EAVAIL, ENABLE, FiAddr, Fid,
     FidAv, FidCq, FidDomain, FidEp, FidFabric, FidMr, GETWAIT, INJECT, MR_LOCAL, Message, RECV, SEND, TRANSMIT,
     WAIT_FD, WAIT_NONE,
@@ -40,7 +40,7 @@ unsafe impl Send for Fabric {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Posted {
     /// It goes on; a completion follows.
-    Posted,
+    Begun,
     /// There is no room; after progress there may be.
     Full,
     /// The fabric refuses, by this error of libfabric's.
@@ -253,7 +253,7 @@ impl Fabric {
     /// Whether a process may sleep on `wait_descriptor`: nothing has come that the descriptor would not show.
     pub fn may_sleep(&self) -> bool {
         let queue: *const Fid = &self.cq.fid;
-        if self.fabric.ops.size <= core::mem::offset_of!(crate::structures::FabricOps, trywait) {
+        if self.fabric.ops.size <= core::mem::offset_of!(crate::abi::FabricOps, trywait) {
             return true;
         }
         // SAFETY: one object of this fabric.
@@ -261,7 +261,7 @@ impl Fabric {
         result == 0
     }
 
-    fn event(&self, context: *const crate::structures::Context, bytes: usize) -> Event {
+    fn event(&self, context: *const crate::abi::Context, bytes: usize) -> Event {
         match (self.receives.slot(context), self.sends.slot(context)) {
             (Some(slot), _) => Event::Received(slot, bytes),
             (_, Some(slot)) => Event::Sent(slot),
@@ -345,7 +345,7 @@ fn descriptor(cq: &'static FidCq) -> Option<i32> {
 
 fn posted(result: isize) -> Posted {
     match result {
-        0 => Posted::Posted,
+        0 => Posted::Begun,
         _ if result == -EAGAIN => Posted::Full,
         error => Posted::Refused(-error as c_int),
     }

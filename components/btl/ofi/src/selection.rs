@@ -1,7 +1,7 @@
 //! Which of libfabric's offers is taken, and why not the others.
 
+use crate::abi::ADDR_STR;
 use crate::raw::{At, Offer};
-use crate::structures::ADDR_STR;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;

@@ -1,0 +1,66 @@
+//! Who is told of what arrives: the handlers of the layer above, and how modules call them.
+
+use super::{AM_IDS, AmHandler, AmId, FRAMEWORK};
+use crate::mem::Untrusted;
+use crate::sync::Once;
+use crate::{Error, Result};
+
+static AM_HANDLERS: [Once<AmHandler>; AM_IDS] = [const { Once::new() }; AM_IDS];
+static ON_FAILURE: Once<fn(peer: u32)> = Once::new();
+
+/// Registers the handler of an am id; once per id, before any peer is added. `Err(Exists)` if it has one.
+pub fn register_handler(am: AmId, handler: AmHandler) -> Result<()> {
+    let place = AM_HANDLERS.get(am as usize).ok_or(Error::Invalid)?;
+    let mut mine = false;
+    place.call_once(|| {
+        mine = true;
+        handler
+    });
+    if mine { Ok(()) } else { Err(Error::Exists) }
+}
+
+/// For modules: calls the handler of a message that arrived. A message of a kind without a handler is dropped: its
+/// sender's mistake.
+#[inline(always)]
+pub fn deliver(am: AmId, peer: u32, immediate: u64, payload: Untrusted<'_>) {
+    match AM_HANDLERS.get(am as usize).and_then(|place| place.get()) {
+        Some(handler) => handler(peer, immediate, payload),
+        None => unhandled(am, peer),
+    }
+}
+
+static ON_UNKNOWN_PEER: Once<fn(peer: u32)> = Once::new();
+
+/// Registers the function that is called when a process of the job has something to say that was not added: it adds the process;
+/// once.
+pub fn on_unknown_peer(callback: fn(peer: u32)) {
+    ON_UNKNOWN_PEER.call_once(|| callback);
+}
+
+/// For modules, from [`Module::poll`] with no lock held: a process of the job, which has proved that, wants to send to this one and was
+/// not added. Perhaps it is when this returns. Called once per attempt of the process.
+#[cold]
+pub fn unknown_peer(peer: u32) {
+    if let Some(callback) = ON_UNKNOWN_PEER.get() {
+        callback(peer);
+    }
+}
+
+/// Registers the function that is called when a peer can no longer be reached; once.
+pub fn on_failure(callback: fn(peer: u32)) {
+    ON_FAILURE.call_once(|| callback);
+}
+
+/// For modules, after their own message about the reason: the peer is closed, nothing more will come from it. Sends to it
+/// return [`Full`] from now on.
+#[cold]
+pub fn failed(peer: u32) {
+    if let Some(callback) = ON_FAILURE.get() {
+        callback(peer);
+    }
+}
+
+#[cold]
+fn unhandled(am: AmId, peer: u32) {
+    crate::verbose!(FRAMEWORK, 10, "dropped a message of kind {am} from process {peer}: nobody handles that kind");
+}
