@@ -41,7 +41,7 @@ pub use polled::{polled_memory, polled_progress};
 pub use pvars::PVARS;
 pub use sleep::{
     ShortSleeps, Sleeps, Timed, WakeMethod, Waker, add_sender, add_waker, asleep_ns, note_full, set_sockets, set_waker,
-    shorten_sleeps, sleeps, wake_threads, watch_descriptor,
+    shorten_sleeps, sleeps, wake_threads, watch_descriptor, watch_queue,
 };
 pub use sockets::Sockets;
 

@@ -414,6 +414,17 @@ pub trait Component: mca::Component {
 
     /// Its modules; called once after `open`.
     fn query(&self) -> core::result::Result<Vec<&'static dyn Module>, mca::Declined>;
+
+    /// Asked after `query` declined: whether the user wants it in so many words, so that the process must not start without it.
+    fn is_required(&self) -> bool {
+        false
+    }
+
+    /// What of this machine it could use for ranks on other nodes, a line each that says why it would or would not. For people, without a
+    /// job; looks at the machine at each call.
+    fn devices(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 crate::framework! {

@@ -129,7 +129,14 @@ pub fn set_sockets(sockets: &'static dyn Sockets) {
 /// From now on a sleep ends when this descriptor is readable, too: whether there are sockets or not. It stays open as long as the process
 /// lives, and a pass of progress makes it unreadable. `false` where the system refuses.
 pub fn watch_descriptor(descriptor: i32) -> bool {
-    DESCRIPTORS.watch(descriptor) && SOCKETS.get().is_none_or(|sockets| sockets.watch(descriptor))
+    watch_queue(descriptor, || true)
+}
+
+/// As [`watch_descriptor`], for a queue whose descriptor does not show all that comes: `is_quiet` says whether nothing has come of which
+/// it is silent. Each sleep asks it last of all, after its pass of progress, and is left out if not, as libfabric wants it of
+/// `fi_trywait`. It may take locks that nobody holds while it waits.
+pub fn watch_queue(descriptor: i32, is_quiet: fn() -> bool) -> bool {
+    DESCRIPTORS.watch_queue(descriptor, is_quiet) && SOCKETS.get().is_none_or(|sockets| sockets.watch(descriptor))
 }
 
 /// Tells of a process that stores into shared memory, this one included, whether it registered for membarrier.
@@ -262,7 +269,7 @@ fn sleep_on_both(waker: &dyn Waker, sockets: &dyn Sockets, awaited: &mut dyn Awa
     let slice = slice_us(sys::membarrier());
     // Level-triggered: what comes between this pass and the sleep ends it at once.
     let slept = is_still_idle(awaited, for_room);
-    let happened = slept && sockets.sleep(slice);
+    let happened = slept && sleep_unless_queued(sockets, slice);
     let woken = waker.disarm();
     if slept {
         count(woken, happened);
@@ -312,7 +319,12 @@ fn take_full() -> bool {
 }
 
 fn sleep_on_sockets(sockets: &dyn Sockets) {
-    count(false, sockets.sleep(slice_us(true)));
+    count(false, sleep_unless_queued(sockets, slice_us(true)));
+}
+
+/// Returns whether anything has happened, or had before.
+fn sleep_unless_queued(sockets: &dyn Sockets, at_most_us: u64) -> bool {
+    !DESCRIPTORS.are_quiet() || sockets.sleep(at_most_us)
 }
 
 /// How long a sleep may last. Of several threads that sleep at the same time the first one that wakes disarms the waker.

@@ -23,11 +23,39 @@ pub trait Sockets: Sync {
 pub static DESCRIPTORS: Descriptors = Descriptors([const { Once::new() }; DESCRIPTORS_MAX]);
 
 /// See [`DESCRIPTORS`].
-pub struct Descriptors([Once<i32>; DESCRIPTORS_MAX]);
+pub struct Descriptors([Once<Watched>; DESCRIPTORS_MAX]);
+
+/// A descriptor, and what says whether nothing has come that it does not show.
+#[derive(Clone, Copy)]
+struct Watched {
+    descriptor: i32,
+    is_quiet: fn() -> bool,
+}
 
 impl Descriptors {
     /// Each.
     pub fn each(&self) -> impl Iterator<Item = i32> {
+        self.watched().map(|watched| watched.descriptor)
+    }
+
+    /// See [`watch_queue`](super::watch_queue). `false` if there is no place.
+    pub fn watch_queue(&self, descriptor: i32, is_quiet: fn() -> bool) -> bool {
+        self.0.iter().any(|place| {
+            let mut mine = false;
+            place.call_once(|| {
+                mine = true;
+                Watched { descriptor, is_quiet }
+            });
+            mine
+        })
+    }
+
+    /// Whether a sleep on them misses nothing. Asked right before each sleep.
+    pub fn are_quiet(&self) -> bool {
+        self.watched().all(|watched| (watched.is_quiet)())
+    }
+
+    fn watched(&self) -> impl Iterator<Item = Watched> {
         self.0.iter().map_while(|place| place.get().copied())
     }
 }
@@ -44,14 +72,7 @@ impl Sockets for Descriptors {
     }
 
     fn watch(&self, descriptor: i32) -> bool {
-        self.0.iter().any(|place| {
-            let mut mine = false;
-            place.call_once(|| {
-                mine = true;
-                descriptor
-            });
-            mine
-        })
+        self.watch_queue(descriptor, || true)
     }
 
     fn is_needed(&self) -> bool {
@@ -63,3 +84,20 @@ impl Sockets for Descriptors {
 
 /// A few cards, and the waker of this node.
 const DESCRIPTORS_MAX: usize = sys::READABLE_MAX;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_queue_that_is_not_quiet_keeps_all_awake() {
+        let descriptors = Descriptors([const { Once::new() }; DESCRIPTORS_MAX]);
+        assert!(descriptors.are_quiet() && !descriptors.is_needed());
+        assert!(descriptors.watch(3) && descriptors.watch_queue(4, || true));
+        assert!(descriptors.are_quiet());
+        assert!(descriptors.watch_queue(5, || false) && descriptors.watch(6));
+        assert!(!descriptors.are_quiet());
+        assert!(descriptors.each().eq([3, 4, 5, 6]));
+        assert!((4..DESCRIPTORS_MAX).all(|_| descriptors.watch(7)) && !descriptors.watch(8), "no place is left");
+    }
+}

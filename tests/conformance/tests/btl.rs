@@ -23,6 +23,7 @@ opal_core::image![
     memcpy_portable,
     shmem_memfd,
     btl_eth,
+    btl_ofi,
     btl_self,
     btl_sm,
     btl_tcp,
@@ -31,7 +32,7 @@ opal_core::image![
 
 fn main() {
     // Each test in processes of its own: components are opened once per process.
-    let tests: [(&str, fn()); 14] = [
+    let tests: [(&str, fn()); 19] = [
         ("self", own),
         ("self, memory of the peer", || remote(None)),
         ("operations that take their time", || late(None)),
@@ -43,9 +44,14 @@ fn main() {
         ("eth among forged frames", eth_forged),
         ("eth over packet sockets", || eth_of_the_system(1500)),
         ("eth over packet sockets, jumbo frames", || eth_of_the_system(9000)),
+        ("ofi: tcp;ofi_rxm", || ofi("tcp;ofi_rxm")),
+        ("ofi: net", || ofi("net")),
+        ("ofi: sockets", || ofi("sockets")),
         ("sleep and wake", sleep_and_wake),
         ("one sleep for memory and sockets", || one_sleep(connected_tcp)),
         ("one sleep for memory and a card", one_sleep_with_a_card),
+        ("one sleep for memory and a fabric", || one_sleep_with_a_fabric(false)),
+        ("one sleep for memory, sockets and a fabric", || one_sleep_with_a_fabric(true)),
     ];
     let only = std::env::args().nth(1).filter(|argument| !argument.starts_with('-'));
     for (name, test) in tests.iter().filter(|(name, _)| only.as_deref().is_none_or(|only| name.contains(only))) {
@@ -233,6 +239,29 @@ fn count_of_eth(name: &str) -> u64 {
     }
 }
 
+/// Over a provider of libfabric, by the loopback. Where libfabric is not installed there is nothing to run.
+fn ofi(provider: &'static str) {
+    if has_libfabric() {
+        take_provider(provider);
+        between_two(&btl_ofi::COMPONENT);
+    }
+}
+
+fn has_libfabric() -> bool {
+    // SAFETY: a text with a zero at its end.
+    let has = !unsafe { libc::dlopen(c"libfabric.so.1".as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) }.is_null();
+    if !has {
+        eprintln!("skipped: this machine has no libfabric.so.1 (Debian: libfabric1)");
+    }
+    has
+}
+
+fn take_provider(provider: &'static str) {
+    let params = btl_ofi::INFO.params.iter();
+    let param = params.copied().find(|param| param.name == "provider_include").expect("it has this parameter");
+    param.set(provider, Source::Environment).expect("a text");
+}
+
 fn strangers() {
     let mut pair = pair::fork();
     let module = opened(&pair);
@@ -369,6 +398,30 @@ fn one_sleep_with_a_card() {
             (module, endpoint)
         });
     }
+}
+
+/// The descriptor of its completion queue stands alone, or beside btl/tcp's sockets.
+fn one_sleep_with_a_fabric(with_sockets: bool) {
+    if !has_libfabric() {
+        return;
+    }
+    one_sleep(if with_sockets { connected_tcp_and_ofi } else { connected_ofi });
+}
+
+fn connected_tcp_and_ofi(pair: &mut Pair) -> Connected {
+    connected_tcp(pair);
+    connected_ofi(pair)
+}
+
+fn connected_ofi(pair: &mut Pair) -> Connected {
+    btl::set_job(btl::Job { number: 4711, index: pair.side, size: 2, one_node: true, secret: [42; 32] });
+    take_provider("tcp;ofi_rxm");
+    let module = btl::Component::query(&btl_ofi::COMPONENT).expect("it runs")[0];
+    let address = pair.exchange(&module.address());
+    let peer = Peer { index: 1 - pair.side, is_self: false, same_node: true, address: &address };
+    let endpoint = module.add_peer(peer).expect("it is good").expect("it is reached");
+    progress::add_transport(module).expect("there is a place");
+    (module, endpoint)
 }
 
 fn cpu_time() -> Duration {

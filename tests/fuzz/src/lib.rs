@@ -61,6 +61,11 @@ pub mod eth_wire;
 #[allow(dead_code, reason = "private to its crate, which uses more of it than the target calls")]
 pub mod eth_window;
 
+/// btl/ofi: messages and published addresses.
+#[path = "../../../components/btl/ofi/src/wire.rs"]
+#[allow(dead_code, reason = "private to its crate, which uses more of it than the target calls")]
+pub mod ofi_wire;
+
 /// ess/eth: what machines say of themselves.
 #[path = "../../../components/ess/eth/src/wire.rs"]
 #[allow(dead_code, reason = "private to its crate, which uses more of it than the target calls")]

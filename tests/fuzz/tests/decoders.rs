@@ -22,8 +22,8 @@ use orte_core::universe::{Answer, Life, Ports, Request, SpawnApp, SpawnRequest};
 use std::cell::Cell;
 use std::net::IpAddr;
 use test_fuzz::{
-    Random, addresses, control, fuzz, handshake, hosts, pmi1_wire, pmi2_wire, rank_lines, record, sm_wire, wire,
-    xsm_wire,
+    Random, addresses, control, fuzz, handshake, hosts, ofi_wire, pmi1_wire, pmi2_wire, rank_lines, record, sm_wire,
+    wire, xsm_wire,
 };
 
 opal_core::image![opal_core::framework::atomics, memcpy_portable, shmem_memfd];
@@ -132,6 +132,50 @@ fn xsm_addresses() {
         }
     });
     assert!(sound.get() > 100, "mutations must not all be refused");
+}
+
+/// What is believed of a message's header is what a sender can have written, and its token is one of this pair and this job alone.
+#[test]
+fn ofi_messages() {
+    let job = Job { number: 77, index: 1, size: 4, one_node: false, secret: [5; 32] };
+    let token = ofi_wire::token(&job, 0, 1);
+    let others = [(1, 0, 77, 5), (0, 2, 77, 5), (2, 1, 77, 5), (0, 1, 78, 5), (0, 1, 77, 6)];
+    for (from, to, number, secret) in others {
+        assert_ne!(ofi_wire::token(&Job { number, secret: [secret; 32], ..job }, from, to), token);
+    }
+    let header = ofi_wire::Header { from: 0, token, immediate: 0x0123_4567_89ab_cdef, number: 7, am: 3 };
+    let sound = Cell::new(0);
+    fuzz(&[&header.encode()], ROUNDS, |bytes| {
+        let Some(first) = bytes.first_chunk() else { return };
+        if let Some(header) = ofi_wire::Header::parse(first) {
+            sound.set(sound.get() + 1);
+            assert_eq!(header.encode(), *first);
+        }
+    });
+    assert!(sound.get() > 100, "mutations must not all be refused at the first byte");
+}
+
+#[test]
+fn ofi_addresses() {
+    let address = ofi_wire::Address {
+        format: 2,
+        protocol: 9,
+        protocol_version: 1,
+        receive_bytes: 65536,
+        provider: b"tcp;ofi_rxm",
+        address: &[2, 0, 0x12, 0x34, 127, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0],
+    };
+    let sound = Cell::new(0);
+    fuzz(&[&address.encode().expect("short enough")], ROUNDS, |bytes| {
+        let _ = ofi_wire::wire_id_of(bytes);
+        if let Some(address) = ofi_wire::Address::parse(bytes) {
+            sound.set(sound.get() + 1);
+            assert!((1..=ofi_wire::FABRIC_ADDRESS_MAX).contains(&address.address.len()));
+            assert_eq!(address.encode().as_deref(), Some(bytes));
+        }
+    });
+    assert!(sound.get() > 100, "mutations must not all be refused");
+    assert_eq!(ofi_wire::Address { address: &[0; 129], ..address.clone() }.encode(), None, "too long");
 }
 
 /// What a resource manager left, each text the same bytes.

@@ -9,7 +9,7 @@ mod links;
 mod mapping;
 mod pmix;
 mod real;
-mod rig;
+pub mod rig;
 mod slurm;
 mod slurm_mpirun;
 mod srun;

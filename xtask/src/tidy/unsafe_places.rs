@@ -40,6 +40,7 @@ const PLACES: &[&str] = &[
     "components/*/*/src/raw.rs",
     // The unsafe methods of a framework's trait.
     "components/*/*/src/module.rs",
+    "components/btl/ofi/src/raw/",
     "components/btl/tcp/src/lazy.rs",
     "components/pml/ob1/src/checksum/transport.rs",
     // Lends a program's data to the frameworks below.

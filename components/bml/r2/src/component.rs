@@ -6,6 +6,7 @@ use ompi_core::framework::bml;
 use opal_core::framework::btl;
 use opal_core::mca::select::{self, Verdict};
 use opal_core::mca::{self, Declined};
+use opal_core::message;
 use opal_core::sync::Once;
 
 /// The component.
@@ -43,6 +44,10 @@ fn open_transports() -> Result<Vec<Transport>, Declined> {
             Err(Declined(why)) => {
                 component.close();
                 select::record(info, Verdict::Declined(why));
+                if component.is_required() {
+                    message!("btl/{} was asked for and cannot run: {why}", info.name);
+                    return Err(Declined("a transport that was asked for cannot run, see the message above"));
+                }
             }
         }
     }

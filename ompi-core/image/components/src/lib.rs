@@ -15,6 +15,8 @@ opal_core::image![
     btl_eth,
     #[cfg(feature = "btl-faulty")]
     btl_faulty,
+    #[cfg(feature = "btl-ofi")]
+    btl_ofi,
     #[cfg(feature = "btl-self")]
     btl_self,
     #[cfg(feature = "btl-sm")]

@@ -4,7 +4,8 @@ use crate::about;
 use crate::facts::{ABI, Facts, Row, STANDARD, VERSION};
 use crate::failure::Failure;
 use crate::filter::Filter;
-use opal_core::mca::{Source, Value};
+use opal_core::framework::btl::OMPI_BTLS;
+use opal_core::mca::{Info, Source, Value};
 use std::io::Write;
 
 /// Writes what was asked for.
@@ -30,12 +31,21 @@ fn components(facts: &Facts, filter: &Filter, out: &mut dyn Write) -> Result<(),
         for info in family.components.iter().filter(|info| filter.shows(family, info.name)) {
             let name = format!("MCA {}", framework.name);
             writeln!(out, "{name:>24}: {:<12} (Component v{}) {}", info.name, info.version, info.doc.trim())?;
+            for line in devices(info) {
+                writeln!(out, "{:>38} {line}", "")?;
+            }
         }
         if family.components.is_empty() && framework.policy != opal_core::mca::Policy::Parameters {
             writeln!(out, "{:>26}no component in this library", "")?;
         }
     }
     Ok(())
+}
+
+/// What a transport finds on this machine.
+fn devices(info: &'static Info) -> Vec<String> {
+    let transport = OMPI_BTLS.iter().find(|transport| core::ptr::eq(transport.info(), info));
+    transport.map(|transport| transport.devices()).unwrap_or_default()
 }
 
 fn params(facts: &Facts, filter: &Filter, out: &mut dyn Write) -> Result<(), Failure> {

@@ -3,7 +3,7 @@
 use crate::{Error, Result, message};
 
 /// For modules, of what a peer's address says first: `Err(Mismatch)`, after a message, unless the id is this process's own. `format` is
-/// the text whose hash the id is.
+/// the text that the id stands for.
 pub fn check_wire_id(transport: &str, peer: u32, theirs: Option<u32>, own: u32, format: &str) -> Result<()> {
     if theirs == Some(own) {
         return Ok(());

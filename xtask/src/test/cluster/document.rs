@@ -1,6 +1,6 @@
 //! `docs/clusters.md`: each line of its examples is run on test hosts, or says that it is not.
 
-use super::super::{Session, Verdict};
+use super::super::{Session, Verdict, foreign};
 use super::rig::{Rig, contains, expect, rig_with, run, up_and_down, verdict};
 use super::{direct, pmix};
 use crate::cluster::hosts::{self, Cluster, Manager};
@@ -29,7 +29,7 @@ pub fn cases(session: &mut Session) {
         session.case(&format!("cluster/document_{name}"), |session| {
             let lacks = match group {
                 Group::Ssh => direct::lacks(),
-                Group::Pmix => pmix::lacks().or_else(pmix::lacks_openmpi),
+                Group::Pmix => foreign::PMIX.lacks().or_else(pmix::lacks_openmpi),
                 _ => None,
             };
             match lacks.or_else(|| hosts::lacks(&session.tree)).or_else(|| hosts::lacks_for(manager)) {
@@ -43,7 +43,7 @@ pub fn cases(session: &mut Session) {
 fn document(session: &mut Session, group: Group, manager: Manager) -> Result<()> {
     let lines = lines(&session.tree.root.join("docs/clusters.md"))?;
     let dist = match group {
-        Group::Pmix => pmix::library(session)?,
+        Group::Pmix => foreign::library(session)?,
         _ => session.library().map_err(fail)?.dist,
     };
     let rig = rig_with(session, &dist)?;

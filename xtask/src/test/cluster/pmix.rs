@@ -1,31 +1,29 @@
 //! Ranks that a manager started which speaks PMIx: Slurm's srun and Open MPI's mpirun, by a library that has ess/pmix.
 
+use super::super::foreign::{PMIX, library};
 use super::super::{Session, Verdict};
 use super::rig::{OnTwo, Rig, contains, expect, on_two_with, reached_as_placed, rig_with, run, verdict};
 use super::srun::Srun;
-use crate::build;
 use crate::cluster::hosts::{self, Cluster, Manager};
 use crate::failure::{Result, fail};
 use crate::shell;
-use std::path::PathBuf;
 use std::process::Command;
-use std::sync::OnceLock;
 
 type OnOne = fn(&Rig) -> Result<()>;
 
 /// `cluster/pmix…`
 pub fn cases(session: &mut Session) {
     let on_two: [(&str, Manager, OnTwo); 6] = [
-        ("two_hosts", Manager::Slurm, |rig, cluster| PMIX.two_hosts(rig, cluster)),
-        ("wire", Manager::Slurm, |rig, cluster| PMIX.wire(rig, cluster)),
-        ("abort", Manager::Slurm, |rig, cluster| PMIX.abort(rig, cluster)),
-        ("killed", Manager::Slurm, |rig, cluster| PMIX.killed(rig, cluster)),
+        ("two_hosts", Manager::Slurm, |rig, cluster| SRUN.two_hosts(rig, cluster)),
+        ("wire", Manager::Slurm, |rig, cluster| SRUN.wire(rig, cluster)),
+        ("abort", Manager::Slurm, |rig, cluster| SRUN.abort(rig, cluster)),
+        ("killed", Manager::Slurm, |rig, cluster| SRUN.killed(rig, cluster)),
         ("unusable", Manager::Slurm, unusable),
         ("openmpi_two_hosts", Manager::None, openmpi_two_hosts),
     ];
     for (name, manager, case) in on_two {
         session.case(&format!("cluster/pmix_{name}"), |session| {
-            let lacks = lacks().or_else(|| (manager == Manager::None).then(lacks_openmpi).flatten());
+            let lacks = PMIX.lacks().or_else(|| (manager == Manager::None).then(lacks_openmpi).flatten());
             match lacks.or_else(|| hosts::lacks(&session.tree)).or_else(|| hosts::lacks_for(manager)) {
                 Some(why) => Verdict::Skipped(why),
                 None => verdict(library(session).and_then(|dist| on_two_with(session, &dist, "pmix", manager, case))),
@@ -35,18 +33,11 @@ pub fn cases(session: &mut Session) {
     let on_one: [(&str, OnOne); 3] =
         [("openmpi", openmpi), ("no_manager", no_manager), ("without_component", without_component)];
     for (name, case) in on_one {
-        session.case(&format!("cluster/pmix_{name}"), |session| match lacks().or_else(lacks_openmpi) {
+        session.case(&format!("cluster/pmix_{name}"), |session| match PMIX.lacks().or_else(lacks_openmpi) {
             Some(why) => Verdict::Skipped(why),
             None => verdict(library(session).and_then(|dist| case(&rig_with(session, &dist)?))),
         });
     }
-}
-
-/// What is missing for it here.
-pub fn lacks() -> Option<String> {
-    let is_there = Command::new("pkg-config").args(["--exists", "pmix"]).status().is_ok_and(|status| status.success());
-    (!is_there)
-        .then(|| "PMIx is not installed: apt-get install --no-install-recommends pkg-config libpmix-dev".to_owned())
 }
 
 /// Whether Open MPI is missing.
@@ -55,22 +46,9 @@ pub fn lacks_openmpi() -> Option<String> {
     (!is_there).then(|| "Open MPI is not installed: apt-get install --no-install-recommends openmpi-bin".to_owned())
 }
 
-/// The default components and ess/pmix: built once, for all cases.
-pub fn library(session: &mut Session) -> Result<PathBuf> {
-    static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    if let Some(dist) = BUILT.get() {
-        return Ok(dist.clone());
-    }
-    let components = vec!["default".to_owned(), "ess/pmix".to_owned()];
-    let out = session.scratch().join("pmix");
-    let options = build::Options { components, thin: true, no_check: true, out: Some(out), ..Default::default() };
-    let dist = build::build(&options, session.progress)?.dist;
-    Ok(BUILT.get_or_init(|| dist).clone())
-}
-
 /// A manager that is there, and no libpmix on the host: both sides' versions and what to do are said, by every rank.
 fn unusable(rig: &Rig, cluster: &Cluster) -> Result<()> {
-    let mut command = cluster.command("head", &PMIX.line(&["-N2", "-n2"]))?;
+    let mut command = cluster.command("head", &SRUN.line(&["-N2", "-n2"]))?;
     command.env("OMPI_MCA_ess_pmix_library", "libpmix-of-nobody.so.2");
     let ended = run(rig, command.arg(&rig.places))?;
     if ended.status.is_none() || ended.ended_with(0) {
@@ -140,4 +118,4 @@ fn open_mpi() -> Vec<String> {
 }
 
 const OPEN_MPI: &str = "mpirun.openmpi";
-const PMIX: Srun = Srun { interface: "pmix", app: "0" };
+const SRUN: Srun = Srun { interface: "pmix", app: "0" };

@@ -1,10 +1,10 @@
 //! Programs of others, and the heat solver, on 2 and 4 test hosts, whoever starts the ranks: right answers, and the bytes that cross each
 //! wire.
 
-use super::super::{Session, Verdict, deadline, hpcc, mpi4py, programs};
+use super::super::{Session, Verdict, deadline, foreign, hpcc, mpi4py, programs};
+use super::direct;
 use super::hosts::said;
 use super::rig::{Rig, contains, expect, rig_with, run, up_and_down, verdict};
-use super::{direct, pmix};
 use crate::cluster::hosts::{self, Cluster, Manager};
 use crate::failure::{At, Result, fail};
 use crate::shell;
@@ -62,7 +62,7 @@ fn case(session: &mut Session, name: &str, launcher: Launcher, case: impl Fn(&mu
             return Verdict::Skipped(why);
         }
         let dist = match launcher {
-            Launcher::Srun("pmix") => pmix::library(session),
+            Launcher::Srun("pmix") => foreign::library(session),
             _ => session.library().map(|library| library.dist).map_err(fail),
         };
         dist.map_or_else(Verdict::from, |dist| case(session, &dist))
@@ -76,7 +76,7 @@ impl Launcher {
 
     fn lacks(self, session: &Session) -> Option<String> {
         let own = match self {
-            Launcher::Srun("pmix") => pmix::lacks(),
+            Launcher::Srun("pmix") => foreign::PMIX.lacks(),
             Launcher::Hydra => direct::lacks(),
             _ => None,
         };

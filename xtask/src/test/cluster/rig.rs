@@ -104,6 +104,11 @@ pub fn up_and_down(
 /// Four ranks on two hosts: shared memory within a host, sockets between them. `command` starts the program that follows it; ranks
 /// are told that this is number `app`.
 pub fn reached_as_placed(rig: &Rig, command: &mut Command, nodes: [usize; 4], app: &str) -> Result<()> {
+    reached_by(rig, command, nodes, app, "tcp")
+}
+
+/// As `reached_as_placed`, with this transport between hosts.
+pub fn reached_by(rig: &Rig, command: &mut Command, nodes: [usize; 4], app: &str, between: &'static str) -> Result<()> {
     let ended = run(rig, command.arg(&rig.places))?;
     expect(&ended, 0)?;
     placed(&ended.out, 4, |_| 2)?;
@@ -113,7 +118,7 @@ pub fn reached_as_placed(rig: &Rig, command: &mut Command, nodes: [usize; 4], ap
     all_reached(&ended.err, 4, |from, to| match (from == to, nodes[from] == nodes[to]) {
         (true, _) => "self",
         (false, true) => "sm",
-        (false, false) => "tcp",
+        (false, false) => between,
     })
 }
 

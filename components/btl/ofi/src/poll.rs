@@ -1,0 +1,161 @@
+//! Polling: what the completion queue says, and the messages that came.
+
+use crate::module::Ofi;
+use crate::raw::{EVENTS, Event, Failure, Read};
+use crate::state::{Early, State, Turn};
+use crate::wire::{self, HEADER_BYTES, Header};
+use opal_core::framework::btl::{self, AM_IDS, deliver};
+use opal_core::mem::Untrusted;
+use opal_core::verbose;
+
+impl Ofi {
+    /// Takes what has completed; returns how many messages were taken.
+    pub fn poll_once(&self) -> usize {
+        let mut events = [Event::Foreign; EVENTS];
+        let read = {
+            let mut state = self.state.lock();
+            let read = state.fabric.read(&mut events);
+            state.note(&read, &events)
+        };
+        let mut taken = 0;
+        for event in &events[..read] {
+            if let Event::Received(slot, bytes) = *event {
+                taken += self.take(slot, bytes);
+            }
+        }
+        let lost = {
+            let mut state = self.state.lock();
+            state.try_again();
+            core::mem::take(&mut state.lost)
+        };
+        lost.into_iter().for_each(btl::failed);
+        taken
+    }
+
+    /// Hands out a message, and those that waited for it. Returns how many.
+    fn take(&self, slot: u32, bytes: usize) -> usize {
+        let Some(header) = self.checked(slot, bytes) else { return 0 };
+        let rank = header.from;
+        let turn = self.state.lock().take_turn(Early { header, slot, bytes });
+        match turn {
+            Turn::Early => return 0,
+            Turn::Next => {}
+            Turn::Never => {
+                let mut state = self.state.lock();
+                state.lose(rank, "breaks the format", "it numbers its messages as no sender does");
+                state.receive(slot);
+                return 0;
+            }
+        }
+        let mut taken = 1;
+        self.hand_out(Early { header, slot, bytes });
+        loop {
+            let next = self.state.lock().next_early(rank);
+            let Some(next) = next else { return taken };
+            self.hand_out(next);
+            taken += 1;
+        }
+    }
+
+    /// The header of what came into a buffer, if a peer sent it that is open; otherwise the buffer receives again.
+    fn checked(&self, slot: u32, bytes: usize) -> Option<Header> {
+        let header = self.header_of_job(slot, bytes);
+        if let Some(header) = header
+            && self.is_unknown(header.from)
+        {
+            btl::unknown_peer(header.from);
+        }
+        let mut state = self.state.lock();
+        if let Some(header) = header
+            && let Some(peer) = state.peers.get(header.from as usize)
+        {
+            let is_sound = usize::from(header.am) < AM_IDS;
+            if !peer.closed && is_sound {
+                return Some(header);
+            }
+            if !is_sound {
+                state.lose(header.from, "breaks the format", "it sends messages of a kind that there is not");
+            }
+        } else {
+            state.dropped += 1;
+            verbose!(btl::FRAMEWORK, 10, "ofi: dropped a message of {bytes} bytes that no process of the job has sent");
+        }
+        state.receive(slot);
+        None
+    }
+
+    /// The header of a message that only a process of the job can have sent to this one.
+    fn header_of_job(&self, slot: u32, bytes: usize) -> Option<Header> {
+        let state = self.state.lock();
+        let payload = state.fabric.received(slot, bytes);
+        let header = Header::parse(&payload.array::<HEADER_BYTES>()?)?;
+        let (from, own) = (header.from, state.job.index);
+        if from >= state.job.size || from == own {
+            return None;
+        }
+        let token = match state.peers.get(from as usize) {
+            Some(peer) => peer.token_here,
+            None => wire::token(&state.job, from, own),
+        };
+        (header.token == token).then_some(header)
+    }
+
+    fn is_unknown(&self, rank: u32) -> bool {
+        self.state.lock().peers.get(rank as usize).is_none()
+    }
+
+    /// Calls the handler, without the lock: it may send. Then the buffer receives again.
+    fn hand_out(&self, message: Early) {
+        let Early { header, slot, bytes } = message;
+        let (index, all) = {
+            let state = self.state.lock();
+            let index = state.peers.get(header.from as usize).map(|peer| peer.index);
+            (index, state.fabric.received(slot, bytes))
+        };
+        if let Some(index) = index {
+            let payload: Untrusted<'_> = all.skip(HEADER_BYTES);
+            deliver(header.am, index, header.immediate, payload);
+        }
+        self.state.lock().receive(slot);
+    }
+}
+
+impl State {
+    /// Notes messages that have left, and failures. Returns how many events to go through.
+    fn note(&mut self, read: &Read, events: &[Event; EVENTS]) -> usize {
+        let count = match read {
+            Read::Done(count) => *count,
+            Read::Failed(failure) => {
+                self.note_failure(failure);
+                0
+            }
+            Read::Broken(error) => {
+                self.break_down("hears nothing of its fabric any more", *error);
+                0
+            }
+        };
+        for event in &events[..count] {
+            if let Event::Sent(slot) = *event {
+                self.sent(slot);
+            }
+        }
+        count
+    }
+
+    #[cold]
+    fn note_failure(&mut self, failure: &Failure) {
+        match failure.event {
+            Event::Sent(slot) => {
+                let rank = self.sent(slot);
+                self.lose(rank, "was not reached", &failure.words);
+            }
+            // Longer than any of ours, say: whoever sent it is no process of the job, or what it sent next is missed.
+            Event::Received(slot, _) => {
+                self.dropped += 1;
+                verbose!(btl::FRAMEWORK, 1, "ofi: a message was not received: {}", failure.words);
+                self.receive(slot);
+            }
+            Event::Foreign => verbose!(btl::FRAMEWORK, 1, "ofi: the fabric says: {}", failure.words),
+        }
+    }
+}

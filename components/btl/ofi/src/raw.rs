@@ -1,0 +1,10 @@
+//! The only unsafe code beside the trait's methods: calls of libfabric, and what it is handed.
+
+mod buffers;
+mod endpoint;
+mod provider;
+
+pub use endpoint::{EVENTS, Event, Fabric, Failure, Posted, Read};
+#[cfg(test)]
+pub use provider::at;
+pub use provider::{At, Library, Offer};

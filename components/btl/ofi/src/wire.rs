@@ -1,0 +1,178 @@
+//! What stands in a message, and in the published address.
+//!
+//! | offset | bytes | header of a message |
+//! |---|---|---|
+//! | 0 | 4 | [`WIRE_ID`] |
+//! | 4 | 4 | rank of the sender |
+//! | 8 | 8 | token of the pair, see [`token`] |
+//! | 16 | 8 | immediate |
+//! | 24 | 4 | number of the message among those from this sender to this receiver |
+//! | 28 | 1 | am id |
+//! | 29 | 3 | zeros |
+//! | 32 | | payload |
+//!
+//! | offset | bytes | address |
+//! |---|---|---|
+//! | 0 | 4 | [`WIRE_ID`] |
+//! | 4 | 4 | format of the fabric's address |
+//! | 8 | 4 | protocol of the provider |
+//! | 12 | 4 | version of that protocol |
+//! | 16 | 4 | bytes of a buffer that receives |
+//! | 20 | 1 | length of the provider's name |
+//! | 21 | 1 | length of the fabric's address |
+//! | 22 | 2 | zeros |
+//! | 24 | | the provider's name, then the fabric's address |
+//!
+//! Little-endian.
+
+use alloc::vec::Vec;
+use core::ops::Range;
+use hmac::{Hmac, KeyInit, Mac};
+use memoffset::span_of;
+use opal_core::framework::btl::Job;
+use sha2::Sha256;
+
+/// What both ends must agree on.
+pub const FORMAT: &str =
+    "btl/ofi 1: header 32 rank token immediate number am; address 24 format protocol version buffer provider";
+
+/// Stands for the format: another number for another one.
+pub const WIRE_ID: u32 = 0x0f1b_0001;
+/// Bytes before a payload.
+pub const HEADER_BYTES: usize = size_of::<Layout>();
+/// The longest address of a fabric that is believed.
+pub const FABRIC_ADDRESS_MAX: usize = 128;
+
+/// A header in parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// Rank of the sender.
+    pub from: u32,
+    /// The pair's token.
+    pub token: u64,
+    /// The immediate.
+    pub immediate: u64,
+    /// Number of the message.
+    pub number: u32,
+    /// Kind of the message, as the sender says.
+    pub am: u8,
+}
+
+impl Header {
+    /// As bytes.
+    pub fn encode(&self) -> [u8; HEADER_BYTES] {
+        let mut bytes = [0; HEADER_BYTES];
+        bytes[span_of!(Layout, wire_id)].copy_from_slice(&WIRE_ID.to_le_bytes());
+        bytes[span_of!(Layout, from)].copy_from_slice(&self.from.to_le_bytes());
+        bytes[span_of!(Layout, token)].copy_from_slice(&self.token.to_le_bytes());
+        bytes[span_of!(Layout, immediate)].copy_from_slice(&self.immediate.to_le_bytes());
+        bytes[span_of!(Layout, number)].copy_from_slice(&self.number.to_le_bytes());
+        bytes[span_of!(Layout, am)].copy_from_slice(&[self.am]);
+        bytes
+    }
+
+    /// From bytes; `None` for those of another format.
+    pub fn parse(bytes: &[u8; HEADER_BYTES]) -> Option<Header> {
+        let word = |range| u32::from_le_bytes(part(bytes, range));
+        let long = |range| u64::from_le_bytes(part(bytes, range));
+        if word(span_of!(Layout, wire_id)) != WIRE_ID || bytes[span_of!(Layout, zeros)] != [0; 3] {
+            return None;
+        }
+        let [am] = part(bytes, span_of!(Layout, am));
+        Some(Header {
+            from: word(span_of!(Layout, from)),
+            token: long(span_of!(Layout, token)),
+            immediate: long(span_of!(Layout, immediate)),
+            number: word(span_of!(Layout, number)),
+            am,
+        })
+    }
+}
+
+/// What only processes of the job can write into a message of `from` to `to`.
+pub fn token(job: &Job, from: u32, to: u32) -> u64 {
+    let mut mac = Hmac::<Sha256>::new_from_slice(&job.secret).expect("HMAC takes keys of any length");
+    mac.update(b"btl/ofi");
+    mac.update(&job.number.to_le_bytes());
+    mac.update(&from.to_le_bytes());
+    mac.update(&to.to_le_bytes());
+    let hash = mac.finalize().into_bytes();
+    u64::from_le_bytes(*hash.first_chunk().expect("the hash has 32 bytes"))
+}
+
+/// A published address in parts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Address<'a> {
+    /// libfabric's number for the format of `address`.
+    pub format: u32,
+    /// What the provider speaks.
+    pub protocol: u32,
+    /// The version of that.
+    pub protocol_version: u32,
+    /// The longest message that it takes, with its header.
+    pub receive_bytes: u32,
+    /// The provider's name.
+    pub provider: &'a [u8],
+    /// The endpoint's address in the fabric.
+    pub address: &'a [u8],
+}
+
+impl<'a> Address<'a> {
+    /// As bytes; `None` where a part is too long.
+    pub fn encode(&self) -> Option<Vec<u8>> {
+        let provider = u8::try_from(self.provider.len()).ok()?;
+        let address =
+            u8::try_from(self.address.len()).ok().filter(|bytes| usize::from(*bytes) <= FABRIC_ADDRESS_MAX)?;
+        let mut bytes = Vec::with_capacity(ADDRESS_HEAD_BYTES + self.provider.len() + self.address.len());
+        for word in [WIRE_ID, self.format, self.protocol, self.protocol_version, self.receive_bytes] {
+            bytes.extend_from_slice(&word.to_le_bytes());
+        }
+        bytes.extend_from_slice(&[provider, address, 0, 0]);
+        bytes.extend_from_slice(self.provider);
+        bytes.extend_from_slice(self.address);
+        Some(bytes)
+    }
+
+    /// From bytes; `None` if it cannot be one.
+    pub fn parse(bytes: &'a [u8]) -> Option<Address<'a>> {
+        let (head, rest) = bytes.split_first_chunk::<ADDRESS_HEAD_BYTES>()?;
+        let word = |at: usize| u32::from_le_bytes(head[at..at + 4].try_into().expect("four bytes"));
+        let [provider, address, 0, 0] = head[20..24] else { return None };
+        let (provider, address) = (usize::from(provider), usize::from(address));
+        let is_sound = word(0) == WIRE_ID && (1..=FABRIC_ADDRESS_MAX).contains(&address);
+        if !is_sound || rest.len() != provider + address {
+            return None;
+        }
+        Some(Address {
+            format: word(4),
+            protocol: word(8),
+            protocol_version: word(12),
+            receive_bytes: word(16),
+            provider: &rest[..provider],
+            address: &rest[provider..],
+        })
+    }
+}
+
+/// The wire id of a published address, whatever else there is in it.
+pub fn wire_id_of(address: &[u8]) -> Option<u32> {
+    Some(u32::from_le_bytes(*address.first_chunk()?))
+}
+
+fn part<const N: usize>(bytes: &[u8; HEADER_BYTES], range: Range<usize>) -> [u8; N] {
+    bytes[range].try_into().expect("a field is as long as its type")
+}
+
+/// No value of it ever exists: it says where fields lie.
+#[repr(C)]
+struct Layout {
+    wire_id: u32,
+    from: u32,
+    token: u64,
+    immediate: u64,
+    number: u32,
+    am: u8,
+    zeros: [u8; 3],
+}
+
+const ADDRESS_HEAD_BYTES: usize = 24;

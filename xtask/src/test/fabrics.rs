@@ -1,0 +1,170 @@
+//! Fabrics by libfabric: what btl/ofi finds and says, programs over its providers on this node and over test hosts.
+
+use super::cluster::rig::{OnTwo, Rig, contains, expect, on_two_with, reached_by, run, verdict};
+use super::foreign::{LIBFABRIC, library};
+use super::session::deadline::Ended;
+use super::{Session, Verdict, deadline};
+use crate::cluster::hosts::{self, Cluster, Manager};
+use crate::failure::{Result, fail};
+use crate::shell;
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Duration;
+
+type Said = fn(&mut Session) -> Result<()>;
+
+/// `fabrics/…`
+pub fn tier(session: &mut Session) -> Result<()> {
+    let said: [(&str, Said); 3] =
+        [("ompi_info", ompi_info), ("asked_in_vain", asked_in_vain), ("not_unasked", not_unasked)];
+    for (name, case) in said {
+        session.case(&format!("fabrics/{name}"), |session| unless_lacking(LIBFABRIC.lacks(), || case(session)));
+    }
+    for (provider, program, ranks) in runs(session.options.all) {
+        session.case(&format!("fabrics/{provider}/{program}@{ranks}"), |session| {
+            unless_lacking(LIBFABRIC.lacks(), || on_this_node(session, provider, program, ranks))
+        });
+    }
+    let on_two: [(&str, OnTwo); 2] = [("places", places), ("programs", programs)];
+    for (name, case) in on_two {
+        session.case(&format!("fabrics/two_hosts_{name}"), |session| {
+            let lacks = LIBFABRIC.lacks().or_else(|| hosts::lacks(&session.tree));
+            unless_lacking(lacks, || {
+                let dist = library(session)?;
+                on_two_with(session, &dist, "fabrics", Manager::None, case)
+            })
+        });
+    }
+    Ok(())
+}
+
+fn unless_lacking(lacks: Option<String>, case: impl FnOnce() -> Result<()>) -> Verdict {
+    lacks.map_or_else(|| verdict(case()), Verdict::Skipped)
+}
+
+/// Provider, program of `tests/c`, ranks.
+fn runs(all: bool) -> Vec<(&'static str, &'static str, u32)> {
+    if !all {
+        return vec![("tcp", "pt2pt_blocking", 2), ("tcp", "coll_blocking_1", 4), ("net", "pt2pt_nonblocking", 2)];
+    }
+    let programs = PROGRAMS.iter().flat_map(|program| [(*program, 2), (*program, 4)]);
+    let of = |provider| programs.clone().map(move |(program, ranks)| (provider, program, ranks));
+    ["tcp", "net", "sockets"].into_iter().flat_map(of).collect()
+}
+
+/// Each provider with its reason.
+fn ompi_info(session: &mut Session) -> Result<()> {
+    let dist = library(session)?;
+    let info = |words: &[&str]| -> Result<String> {
+        let mut command = Command::new(dist.join("bin/ompi_info"));
+        shell::output(command.args(words))
+    };
+    let said = info(&[])?;
+    for part in ["libfabric 1.", "tcp;ofi_rxm over lo (127.0.0.1/32): not taken, btl/tcp serves the system's sockets"] {
+        contains(&said, part)?;
+    }
+    let said = info(&["--mca", "btl_ofi_provider_include", "net", "--mca", "btl_ofi_interface", "lo"])?;
+    contains(&said, "net over lo (127.0.0.1/32): taken")?;
+    contains(&said, "tcp;ofi_rxm over lo (127.0.0.1/32): not taken, btl_ofi_provider_include is `net`")?;
+    let said = info(&["--mca", "btl_ofi_library", "libfabric-of-nobody.so.1"])?;
+    contains(&said, "this host has no libfabric-of-nobody.so.1")
+}
+
+/// A fabric that was asked for and cannot be had ends the start, although btl/tcp would reach all ranks.
+fn asked_in_vain(session: &mut Session) -> Result<()> {
+    let cases: [(&[&str], &str); 4] = [
+        (&["--mca", "btl_ofi_provider_include", "verbs"], "tcp;ofi_rxm over lo (127.0.0.1/32): not taken"),
+        (
+            &["--mca", "btl_ofi_provider_include", "tcp", "--mca", "btl_ofi_interface", "eth77"],
+            "btl_ofi_interface is `eth77`",
+        ),
+        (
+            &["--mca", "btl", "self,tcp,ofi", "--mca", "btl_ofi_library", "libnobody.so.1"],
+            "this host has no libnobody.so.1",
+        ),
+        (
+            &["--mca", "btl", "self,tcp,ofi", "--mca", "btl_ofi_provider_exclude", "tcp,net"],
+            "it emulates a fabric, slowly",
+        ),
+    ];
+    for (options, words) in cases {
+        let ended = job(session, "pt2pt_blocking", 2, &[&["--mca", "btl", "^sm"], options].concat())?;
+        if ended.status.is_none() || ended.ended_with(0) {
+            return Err(fail(format!("{options:?}: it should fail\n{}", ended.story())));
+        }
+        contains(&ended.err, "btl/ofi was asked for and cannot run")?;
+        contains(&ended.err, words)?;
+    }
+    Ok(())
+}
+
+/// Without a word of the user's nothing over sockets is taken.
+fn not_unasked(session: &mut Session) -> Result<()> {
+    let ended = job(session, "pt2pt_blocking", 2, &["--mca", "btl", "^sm", "--mca", "btl_base_verbose", "40"])?;
+    expect(&ended, 0)?;
+    contains(&ended.err, "ofi declines: libfabric 1.")?;
+    contains(&ended.err, "process 1 is reached by tcp (")
+}
+
+fn on_this_node(session: &mut Session, provider: &str, program: &str, ranks: u32) -> Result<()> {
+    let options = ["--mca", "btl", "self,ofi", "--mca", "btl_ofi_provider_include", provider];
+    let smsc = ["--mca", "smsc", "^cma,map", "--mca", "btl_base_verbose", "40"];
+    let ended = job(session, program, ranks, &[&options[..], &smsc].concat())?;
+    expect(&ended, 0)?;
+    contains(&ended.err, "process 1 is reached by ofi (")
+}
+
+fn job(session: &mut Session, program: &str, ranks: u32, options: &[&str]) -> Result<Ended> {
+    let executable = compiled(session, program)?;
+    let mut command = Command::new(library(session)?.join("bin/mpirun"));
+    command.arg("-n").arg(ranks.to_string()).args(options).arg(executable);
+    deadline::run(&mut command, LIMIT, &session.scratch().join("fabrics/job.log"))
+}
+
+fn compiled(session: &mut Session, program: &str) -> Result<PathBuf> {
+    let dist = library(session)?;
+    let folder = session.scratch().join("fabrics");
+    shell::folder(&folder)?;
+    let executable = folder.join(program);
+    let source = session.tree.root.join(format!("tests/c/{program}.c"));
+    shell::output(Command::new(dist.join("bin/mpicc")).arg("-O1").arg(source).arg("-o").arg(&executable).arg("-lm"))?;
+    Ok(executable)
+}
+
+/// Ranks in blocks and in turn: shared memory within a host, the fabric between them.
+fn places(rig: &Rig, cluster: &Cluster) -> Result<()> {
+    for (by, nodes) in [("slot", [0, 0, 1, 1]), ("node", [0, 1, 0, 1])] {
+        let mut command = mpirun(rig, cluster)?;
+        command.args(["--host", "h1:2,h2:2", "--map-by", by, "-n", "4", "--mca", "btl_base_verbose", "40"]);
+        reached_by(rig, &mut command, nodes, "0", "ofi")?;
+    }
+    Ok(())
+}
+
+/// Both kinds of peers in one communicator, under load.
+fn programs(rig: &Rig, cluster: &Cluster) -> Result<()> {
+    let mut command = mpirun(rig, cluster)?;
+    command.args(["--host", "h1:1,h2:1", "-n", "2"]).arg(&rig.pairs).args(["1048576", "8"]);
+    expect(&run(rig, &mut command)?, 0)
+}
+
+/// On the node where one logs in, over the provider that needs no hardware.
+fn mpirun(rig: &Rig, cluster: &Cluster) -> Result<Command> {
+    let mut command = cluster.command("head", &[rig.dist.join("bin/mpirun").display().to_string()])?;
+    command.args(["--mca", "btl_ofi_provider_include", "tcp"]);
+    Ok(command)
+}
+
+/// Without pt2pt_unexpected: docs/fabrics.md says why.
+const PROGRAMS: &[&str] = &[
+    "pt2pt_blocking",
+    "pt2pt_nonblocking",
+    "pt2pt_any_source",
+    "pt2pt_persistent",
+    "pt2pt_probe",
+    "coll_blocking_1",
+    "coll_nonblocking_4",
+    "rma_fence",
+    "threads_pt2pt",
+];
+const LIMIT: Duration = Duration::from_secs(240);

@@ -1,0 +1,48 @@
+//! Libraries of others that components need: whether they are here, and a library of ours with those components.
+
+use super::Session;
+use crate::build;
+use crate::failure::Result;
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::OnceLock;
+
+/// A library of others.
+pub struct Foreign {
+    name: &'static str,
+    pkg_config: &'static str,
+    package: &'static str,
+    component: &'static str,
+}
+
+/// What ess/pmix needs.
+pub const PMIX: Foreign = Foreign { name: "PMIx", pkg_config: "pmix", package: "libpmix-dev", component: "ess/pmix" };
+/// What btl/ofi needs.
+pub const LIBFABRIC: Foreign =
+    Foreign { name: "libfabric", pkg_config: "libfabric", package: "libfabric-dev", component: "btl/ofi" };
+
+impl Foreign {
+    /// What is missing for it here.
+    pub fn lacks(&self) -> Option<String> {
+        let asked = Command::new("pkg-config").args(["--exists", self.pkg_config]).status();
+        let is_there = asked.is_ok_and(|status| status.success());
+        let Foreign { name, package, .. } = self;
+        (!is_there)
+            .then(|| format!("{name} is not installed: apt-get install --no-install-recommends pkg-config {package}"))
+    }
+}
+
+/// The default components and those for libraries of others that are here: built once, for all cases.
+pub fn library(session: &mut Session) -> Result<PathBuf> {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    if let Some(dist) = BUILT.get() {
+        return Ok(dist.clone());
+    }
+    let here = [PMIX, LIBFABRIC].into_iter().filter(|foreign| foreign.lacks().is_none());
+    let components = std::iter::once("default").chain(here.map(|foreign| foreign.component));
+    let components = components.map(str::to_owned).collect();
+    let out = session.scratch().join("foreign");
+    let options = build::Options { components, thin: true, no_check: true, out: Some(out), ..Default::default() };
+    let dist = build::build(&options, session.progress)?.dist;
+    Ok(BUILT.get_or_init(|| dist).clone())
+}
