@@ -5,6 +5,7 @@
 #   tests/cluster/two_networks.sh [dist [case]]      one_wire unnamed weights exclude_network exclude_name include_unknown ipv6
 #   no_answer detour falls_silent goes_down
 #   many_addresses routes striping unequal slows_down flapping lossy       (links.sh; SEEDS="1 2 …" for the last two)
+#   frames frames_refused frames_lossy                                     (frames.sh: btl/eth)
 set -eu
 # All of it happens in namespaces that end with their first process, as those of `cargo xtask cluster` do: whatever is killed,
 # nothing is left on this machine.
@@ -228,6 +229,8 @@ no_answer() {
 
 # shellcheck source=tests/cluster/links.sh
 . "$here/links.sh"
+# shellcheck source=tests/cluster/frames.sh
+. "$here/frames.sh"
 [ "$(id -u)" = 0 ] || skip "needs root"
 command -v ip >/dev/null && command -v tc >/dev/null || skip "needs ip and tc: apt-get install iproute2"
 ip netns add "$space" 2>"$work/said" || skip "this system makes no network namespaces: $(cat "$work/said")"
@@ -239,10 +242,11 @@ case $case in
 all | flapping) "$dist/bin/mpicc" -O2 "$here/traffic.c" -o "$work/traffic" ;;
 esac
 case $case in
+frames_lossy) cc -O2 "$here/lossy_wire.c" -o "$work/lossy_wire" ;;
 all | lossy) "$dist/bin/mpicc" -O2 "$here/traffic.c" -o "$work/traffic" && cc -O2 "$here/lossy_wire.c" -o "$work/lossy_wire" ;;
 esac
 [ "$case" != all ] || set -- one_wire unnamed weights exclude_network exclude_name include_unknown ipv6 no_answer detour falls_silent goes_down \
-    many_addresses routes striping unequal slows_down flapping lossy
+    many_addresses routes striping unequal slows_down flapping lossy frames frames_refused frames_lossy
 [ "$case" = all ] || set -- "$case"
 for case in "$@"; do
     ip netns add "$space"

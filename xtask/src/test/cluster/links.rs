@@ -82,7 +82,7 @@ fn script(session: &mut Session, link: &str, words: &str) -> Result<Command> {
 
 /// Of programs of others.
 const LONG: Duration = Duration::from_secs(900);
-const CASES: [&str; 18] = [
+const CASES: [&str; 21] = [
     "one_wire",
     "unnamed",
     "weights",
@@ -101,6 +101,9 @@ const CASES: [&str; 18] = [
     "slows_down",
     "flapping",
     "lossy",
+    "frames",
+    "frames_refused",
+    "frames_lossy",
 ];
 const LACKS_SOMETHING: i32 = 77;
 const LIMIT: Duration = Duration::from_secs(300);
