@@ -140,7 +140,8 @@ static void many(void)
         MPI_Win_sync(win[0]);
     MPI_T_pvar_read(session, handle, &after);
     CHECK_MSG(after - before <= PASSES, "%d passes looked at windows %llu times; %d windows rest", PASSES, after - before, WINDOWS);
-    CHECK_MSG((before > 0) == (by_messages && check_ranks > 1), "windows were looked at %llu times", before);
+    if (by_messages && check_ranks > 1)
+        CHECK_MSG(before > 0, "no window was looked at while it was used");
     MPI_T_pvar_handle_free(session, &handle);
     MPI_T_pvar_session_free(&session);
     for (int i = 0; i < WINDOWS; i++)

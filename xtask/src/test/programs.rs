@@ -132,11 +132,13 @@ pub fn compiled(session: &mut Session, source: &Path, flags: &[&str]) -> Result<
 fn compiled_as(session: &mut Session, source: &Path, name: &str, flags: &[String]) -> Result<PathBuf> {
     let dist = session.library().map_err(fail)?.dist;
     let wrapper = if source.extension().is_some_and(|extension| extension == "cc") { "mpicxx" } else { "mpicc" };
-    let folder = session.scratch().join("c");
-    std::fs::create_dir_all(&folder).at(format!("create {}", folder.display()))?;
+    let origin = source.parent().unwrap_or(source);
+    // Two folders may have programs of one name.
+    let folder = session.scratch().join("compiled").join(origin.file_name().unwrap_or_default());
+    shell::folder(&folder)?;
     let program = folder.join(name);
     let newest = |paths: &[PathBuf]| paths.iter().filter_map(|path| path.metadata().ok()?.modified().ok()).max();
-    let mut inputs = sources(source.parent().unwrap_or(source), &["h"])?;
+    let mut inputs = sources(origin, &["h"])?;
     inputs.extend([source.to_path_buf(), dist.join("lib/libmpi_abi.a"), source.with_file_name("mutants.c")]);
     if newest(std::slice::from_ref(&program)).is_some_and(|made| Some(made) > newest(&inputs)) {
         return Ok(program);

@@ -5,6 +5,7 @@ use super::super::programs::{compiled, own_choice};
 use super::super::{Session, Verdict, deadline};
 use super::cases::LIMIT;
 use crate::failure::{At, Result, fail};
+use crate::shell;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::Command;
@@ -139,7 +140,9 @@ fn hanging(session: &mut Session, hang: &Hang) -> Result<Verdict> {
 
 /// A script that starts the daemon of any host on this one.
 pub fn agent(session: &Session) -> Result<PathBuf> {
-    let path = session.scratch().join("mpirun-agent");
+    let folder = session.scratch().join("mpirun");
+    shell::folder(&folder)?;
+    let path = folder.join("agent");
     std::fs::write(&path, "#!/bin/sh\nexec sh -c \"$2\"\n").at("write the agent")?;
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).at("make the agent executable")?;
     Ok(path)
