@@ -21,8 +21,19 @@ use crate::wire::AddressRecord;
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
+use core::cell::RefCell;
 use core::net::{IpAddr, Ipv4Addr};
 use opal_core::framework::btl::Job;
+
+std::thread_local! {
+    /// What happens between an answer and the next look at the socket, once.
+    static AFTER_ANSWER: RefCell<Option<Box<dyn FnOnce()>>> = const { RefCell::new(None) };
+}
+
+/// A hello has been answered.
+pub fn answered() {
+    AFTER_ANSWER.take().into_iter().for_each(|then| then());
+}
 
 /// Numbers that look random and are the same each time.
 pub struct Dice(u64);

@@ -70,6 +70,23 @@ fn processes_of_two_jobs_meet_leave_and_meet_again() {
     }
 }
 
+/// The first hello waits until the other process is met, and the proof is there as soon as that one has answered.
+#[test]
+fn a_proof_that_comes_at_once_is_not_forgotten() {
+    let _guard = alone();
+    let (one, other) = (process(8, Protect::Auth), process(7, Protect::Auth));
+    ARRIVED.lock().unwrap().clear();
+    let there = one.meet(4, &other);
+    one.tcp.transport.send(there, 0, 1, b"hello").unwrap();
+    poll_until(&[one.tcp, other.tcp], || other.tcp.poller.lock().pending_accepts() == 1);
+    other.meet(9, &one);
+    let tcp = one.tcp;
+    AFTER_ANSWER.set(Some(Box::new(move || poll_until(&[tcp], || state(tcp, there) == State::ProofSent))));
+    poll_until(&[one.tcp, other.tcp], || count() == 1);
+    assert!(AFTER_ANSWER.take().is_none(), "nothing was answered while the hello waited");
+    assert_eq!(*FAILED.lock().unwrap(), []);
+}
+
 #[test]
 fn one_that_dies_has_not_left() {
     let _guard = alone();
