@@ -6,6 +6,7 @@
  * merged communicators, grandchildren, several programs, errors and their codes (MPI 5.0 section 11.8).
  */
 #include "check.h"
+#include <sys/utsname.h>
 #include <unistd.h>
 
 static char *program;
@@ -144,6 +145,7 @@ static void keys(void)
 {
     char file[] = "/tmp/dynamic_spawn.XXXXXX", *colons[] = {"colon", ":", "", "::", NULL};
     MPI_Info info;
+    struct utsname machine;
     spawn_words(1, colons, MPI_INFO_NULL, 1);
     MPI_Info_create(&info);
     MPI_Info_set(info, "env", "SPAWN_TEXT=a b=c\nSPAWN_NUMBER=2");
@@ -169,6 +171,15 @@ static void keys(void)
     spawn(2, "returns", info, 2);
     unlink(file);
     MPI_Info_set(info, "hostfile", "/nowhere/hosts");
+    refused(program, info, 1, MPI_ERR_SPAWN);
+    MPI_Info_free(&info);
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "arch", "vax");
+    refused(program, info, 1, MPI_ERR_SPAWN);
+    uname(&machine);
+    MPI_Info_set(info, "arch", machine.machine);
+    spawn(1, NULL, info, 1);
+    MPI_Info_set(info, "mpi_initial_errhandler", "mpi_errors_hide");
     refused(program, info, 1, MPI_ERR_SPAWN);
     MPI_Info_free(&info);
 }

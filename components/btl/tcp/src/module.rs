@@ -307,6 +307,7 @@ impl btl::Module for Module {
 
     fn finish(&self) {
         if self.interface == 0 {
+            self.tcp.transport.finish();
             self.tcp.poller.lock().finish();
         }
     }

@@ -21,6 +21,7 @@ use opal_core::sparse::OnceTable;
 use opal_core::sync::{AtomicBool, AtomicU64, AtomicUsize, ConditionalLock, Once, Ordering};
 use rustix::event::epoll::{self, EventFlags};
 use rustix::fd::OwnedFd;
+use rustix::net::{Shutdown, shutdown};
 
 /// One interface with the addresses on which it listens.
 pub struct LocalInterface {
@@ -238,6 +239,20 @@ impl Transport {
             // A peer that cannot hear it any more is gone itself.
             let _ = tx.send(&self.limits, &wire::leave(), &[], false);
             tx.uncork();
+        }
+    }
+
+    /// This process leaves MPI, and may live on: processes of other jobs that it has not taken leave of learn that it is gone. What they
+    /// have not read yet stays for them, so the sockets stay open.
+    pub fn finish(&self) {
+        for connection in self.beyond_job() {
+            let tx = connection.tx.lock();
+            let Some(socket) = tx.socket.clone().filter(|_| tx.state == State::Connected) else { continue };
+            drop(tx);
+            // Of a peer that is gone itself nothing is wanted.
+            let _ = shutdown(&*socket, Shutdown::Write);
+            let _ = epoll::delete(&self.epoll, &*socket);
+            self.close(connection);
         }
     }
 

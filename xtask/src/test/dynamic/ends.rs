@@ -29,6 +29,16 @@ const CASES: &[JobCase] = &[
     well("peer-leaves", &["-n", "2"], &["leaves"]),
     well("peer-leaves-mpi", &["-n", "1"], &["stays"]),
     well("peer-is-tested", &["-n", "1"], &["tested"]),
+    well("peer-leaves-tcp", &["-n", "2", "--mca", "btl", "self,sm,tcp"], &["leaves"]),
+    well("peer-leaves-mpi-tcp", &["-n", "1", "--mca", "btl", "self,tcp"], &["stays"]),
+    well("peer-is-tested-tcp", &["-n", "1", "--mca", "btl", "self,tcp"], &["tested"]),
+    JobCase {
+        name: "peer-dies-tcp",
+        options: &["-n", "1", "--disable-auto-cleanup", "--mca", "btl", "self,tcp"],
+        arguments: &["dies"],
+        status: Some(137),
+        says: &["MPI_ERR_PROC_ABORTED", "all is well"],
+    },
     JobCase {
         name: "peer-is-named",
         options: &["-n", "1"],
