@@ -75,8 +75,19 @@ impl Request {
     pub fn wait(self) -> Result<Status> {
         opal_core::progress::flush();
         let slot = slot_of(self.0);
-        slot.wait()?;
+        if let Err(fault) = slot.wait() {
+            self.abandon();
+            return Err(fault);
+        }
         checked(slot.take(self.0))
+    }
+
+    /// Nobody asks for it any more: a receive that nothing has met leaves its buffer alone, the rest ends in silence.
+    #[cold]
+    fn abandon(self) {
+        slot_of(self.0).drive(|driver, token| driver.cancel(token, Id(self.0)));
+        // What cannot be freed while it is under way stays with its owner.
+        let _ = handles::free(&mut self.into_handle());
     }
 
     /// Completes and frees it if it is done; gives it back otherwise. Makes progress once.

@@ -84,6 +84,10 @@ static int child(const char *word)
         return 0;
     }
     MPI_Send(&pid, 1, MPI_INT, 0, 1, parent);
+    if (strcmp(word, "sends") == 0) {
+        MPI_Isend(data, LONG, MPI_CHAR, 0, 1, parent, &request);
+        sigwait(&signals, &signal);
+    }
     MPI_Recv(&number, 1, MPI_INT, 0, 2, parent, MPI_STATUS_IGNORE);
     /* What it sends before it ends is received. */
     MPI_Send(&number, 1, MPI_INT, 0, 3, parent);
@@ -119,6 +123,7 @@ static void gone(const char *word, int rank)
     want(MPI_Recv(&number, 1, MPI_INT, 0, 3, inter, MPI_STATUS_IGNORE) == 0 && number == 8, "what it sent before");
     MPI_Error_string(code, text, &length);
     printf("%s\n", text);
+    want(is_gone(MPI_Comm_disconnect(&inter)), "MPI_Comm_disconnect");
     if (strcmp(word, "stays") == 0)
         kill(pid, SIGUSR1);
 }
@@ -135,6 +140,22 @@ static void tested(void)
     while (!flag)
         code = MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
     want(is_gone(code), "a receive that is tested");
+}
+
+/* The child is killed when the receive of its long message has begun: the error is raised on that communicator. */
+static void middle(void)
+{
+    MPI_Comm inter = spawn("sends", 1);
+    MPI_Request request;
+    int pid, flag = 0;
+    MPI_Comm_set_errhandler(inter, MPI_ERRORS_RETURN);
+    MPI_Recv(&pid, 1, MPI_INT, 0, 1, inter, MPI_STATUS_IGNORE);
+    MPI_Probe(0, 1, inter, MPI_STATUS_IGNORE);
+    MPI_Irecv(data, LONG, MPI_CHAR, 0, 1, inter, &request);
+    MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
+    want(!flag, "a message whose sender does nothing");
+    kill(pid, SIGKILL);
+    want(is_gone(MPI_Wait(&request, MPI_STATUS_IGNORE)), "a message that had begun");
 }
 
 static void freed(void)
@@ -194,6 +215,8 @@ int main(int argc, char **argv)
         freed_by_child();
     else if (strcmp(word, "tested") == 0)
         tested();
+    else if (strcmp(word, "middle") == 0)
+        middle();
     else if (strcmp(word, "abort-both") == 0)
         abort_some(rank);
     else if (strcmp(word, "options") == 0) {

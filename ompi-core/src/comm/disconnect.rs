@@ -4,6 +4,7 @@ use super::{Communicator, create, get};
 use crate::buffer::{self, Owner};
 use crate::error::{Class, Fault, Result};
 use crate::executor;
+use crate::framework::pml::subject;
 use crate::framework::{bml, part, pml};
 use crate::process;
 use crate::request::collective;
@@ -65,5 +66,5 @@ fn settle(comm: &Communicator) -> Result<()> {
     let is_quiesced = |comm: &Communicator| pml::selected().is_quiesced(comm);
     let done =
         || !collective::is_in_progress(comm) && is_quiesced(comm) && (!comm.is_inter() || is_quiesced(comm.merged()));
-    Ok(wait::until(done)?)
+    Ok(wait::until_done(wait::awaiting(done, || subject::ranks(comm.context)))?)
 }

@@ -23,7 +23,7 @@ pub fn add(shared: &Shared, bytes: usize, peers: &[Option<Peer>], executor: &dyn
     let subject = match (others.next(), others.next()) {
         // Of two ranks there is one to wait for.
         (Some((rank, process)), None) => subject::message(rank, Some(process), 0, context, true),
-        _ => Subject { kind: subject::RANKS, context, ..Subject::UNKNOWN },
+        _ => subject::ranks(context),
     };
     let start = shared.place(0, bytes).addr();
     OWNERS.lock().push(Owner { addresses: start..start + bytes, subject });

@@ -92,7 +92,7 @@ pub fn start(buffer: UserBuffer, route: Route, envelope: u64, mode: Mode) -> Res
         return Ok(request);
     }
     let sync = (mode == Mode::Synchronous)
-        .then(|| state.operations.begin_send(endpoint.process, envelope, id, OperationState::AwaitingAck));
+        .then(|| state.operations.begin(endpoint.process, envelope, id, OperationState::AwaitingAck));
     let mut send = QueuedSend { envelope, buffer, sync, request: id };
     if endpoint.has_backlog() || send.send(endpoint).is_err() {
         state.queue_eager(endpoint, send);

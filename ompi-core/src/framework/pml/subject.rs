@@ -47,6 +47,11 @@ pub fn at_window(kind: u32, rank: Option<(usize, u32)>, target: usize) -> Subjec
     Subject { kind, process, rank, tag: target as i32, context: NO_CONTEXT }
 }
 
+/// All ranks of a communicator, in a collective operation.
+pub fn ranks(context: u32) -> Subject {
+    Subject { kind: RANKS, context, ..Subject::UNKNOWN }
+}
+
 /// A kind, of a collective operation or not.
 pub fn of(kind: u32, collective: bool) -> u32 {
     kind + if collective { COLLECTIVE } else { 0 }

@@ -40,6 +40,13 @@ const CASES: &[JobCase] = &[
         says: &["MPI_ERR_PROC_ABORTED", "all is well"],
     },
     JobCase {
+        name: "peer-dies-in-a-message",
+        options: &["-n", "1", "--disable-auto-cleanup", "--mca", "btl", "self,tcp"],
+        arguments: &["middle"],
+        status: Some(137),
+        says: &["all is well"],
+    },
+    JobCase {
         name: "peer-is-named",
         options: &["-n", "1"],
         arguments: &["fatal"],

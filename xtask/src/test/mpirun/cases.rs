@@ -131,7 +131,7 @@ pub const CASES: &[Case] = &[
         says: &[
             "no network interface is left of lo 127.0.0.1/8",
             "btl_tcp_if_exclude is `0.0.0.0/0,::/0`",
-            "those that run here are: self; sm does not: `--mca btl` leaves it out; xsm does not: `--mca btl` leaves it out; tcp does not: its parameters",
+            "those that run here are: self; eth does not: `--mca btl` leaves it out; sm does not: `--mca btl` leaves it out; xsm does not: `--mca btl` leaves it out; tcp does not: its parameters",
             "MPI_COMM_WORLD cannot be made: MPI_ERR_",
         ],
         lines: 0,

@@ -86,7 +86,7 @@ impl State {
     /// Announces a message that is no long one, instead of sending it eagerly.
     pub fn announce(&mut self, endpoint: &'static Endpoint, envelope: u64, request: Id, buffer: UserBuffer) {
         let bytes = buffer.bytes();
-        let handle = self.operations.begin_send(endpoint.process, envelope, request, rts_sent(buffer));
+        let handle = self.operations.begin(endpoint.process, envelope, request, rts_sent(buffer));
         self.rts(endpoint, envelope, rts(bytes, handle));
     }
 
@@ -101,7 +101,7 @@ impl State {
         let bytes = buffer.bytes();
         // A synchronous one has its operation already. If that is gone, nobody waits for the message.
         let handle = match sync.map(|handle| self.operations.find_own(handle).map(|found| (handle, found))) {
-            None => self.operations.begin_send(endpoint.process, envelope, request, rts_sent(buffer)),
+            None => self.operations.begin(endpoint.process, envelope, request, rts_sent(buffer)),
             Some(Some((handle, (_, operation)))) => {
                 operation.state = rts_sent(buffer);
                 handle

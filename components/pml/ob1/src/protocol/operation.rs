@@ -15,7 +15,7 @@ pub struct Operation {
     pub process: u32,
     /// What completes at the end.
     pub request: Id,
-    /// Of a send: its envelope.
+    /// Of a send: its envelope. Of a receive: the context bits of its communicator.
     pub envelope: u64,
     /// How far it is.
     pub state: OperationState,
@@ -50,20 +50,13 @@ impl Operations {
         Operations { table: Slab::new(), serial: 0 }
     }
 
-    /// Enters an operation; returns its number and its handle.
-    pub fn begin(&mut self, process: u32, request: Id, state: OperationState) -> (u32, u64) {
+    /// Enters an operation; returns its handle.
+    pub fn begin(&mut self, process: u32, envelope: u64, request: Id, state: OperationState) -> u64 {
         self.serial = (self.serial + 1) % SERIALS;
         let serial = self.serial;
-        let number = self.table.insert(Operation { serial, process, request, envelope: 0, state });
+        let number = self.table.insert(Operation { serial, process, request, envelope, state });
         assert!(number >> NUMBER_BITS == 0, "sixteen million long messages at once");
-        (number, serial << NUMBER_BITS | u64::from(number))
-    }
-
-    /// Enters a send that waits for its receive; returns its handle.
-    pub fn begin_send(&mut self, process: u32, envelope: u64, request: Id, state: OperationState) -> u64 {
-        let (number, handle) = self.begin(process, request, state);
-        self.table.get_mut(number).envelope = envelope;
-        handle
+        serial << NUMBER_BITS | u64::from(number)
     }
 
     /// The operation of a handle that may be anything, if it is one with that process.

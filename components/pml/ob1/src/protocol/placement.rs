@@ -74,7 +74,7 @@ impl State {
         verbose_once!(pml::FRAMEWORK, 20, "{bytes} bytes from process {process} are read straight to their receive");
         let status = Status::new(source as i32, tag, bytes as u64);
         let state = OperationState::ReceivingFragments { buffer, status, wanted: bytes, received: 0, chosen: None };
-        let handle = self.operations.begin(process, request, state).1;
+        let handle = self.operations.begin(process, envelope, request, state);
         self.placements.push(EagerPlacement { process, envelope, bytes, handle });
         Some(handle)
     }

@@ -10,7 +10,7 @@ use crate::protocol::smsc;
 use crate::protocol::smsc::rget::{PushState, Rget};
 use crate::raw::UserBuffer;
 use crate::state::State;
-use crate::wire::{Control, Cts, Rts};
+use crate::wire::{self, Control, Cts, Rts};
 use ompi_core::request::Id;
 use ompi_core::status::Status;
 
@@ -28,7 +28,7 @@ impl State {
         let run = buffer.peers_mechanism(endpoint).and_then(|_| buffer.contiguous());
         let push = if run.is_some() { PushState::AddressSent } else { PushState::NoAddress };
         let state = OperationState::RtsSent { buffer, push, sent: 0 };
-        let handle = self.operations.begin_send(endpoint.process, envelope, request, state);
+        let handle = self.operations.begin(endpoint.process, envelope, request, state);
         // Address 0 stands for none.
         let address = run.map(|run| run.address());
         let checksum = run.filter(|_| checksum::is_on()).map_or(0, |run| run.checksum(bytes));
@@ -76,7 +76,7 @@ impl State {
             SINGLE_COPIES.count();
             let rget = Rget::new(buffer, single.target, status, wanted, sender, single.remote);
             let rget = Rget { alone, checksum: rts.checksum, ..rget };
-            return self.start_rget(&single, rget, request);
+            return self.start_rget(&single, rget, context, request);
         }
         if wanted == 0 {
             data.into_iter().for_each(|number| self.drop_rts_data(process, sender, number));
@@ -89,7 +89,7 @@ impl State {
             FRAGMENTED.count()
         };
         let state = OperationState::ReceivingFragments { buffer, status, wanted, received: 0, chosen };
-        let (_, handle) = self.operations.begin(process, request, state);
+        let handle = self.operations.begin(process, wire::context_bits(context, false), request, state);
         let resend = data.is_some_and(|number| self.rts_data.is_refused(number));
         let cts = Cts { handle, wanted: wanted as u64 };
         self.control(process, sender, if resend { Control::CtsResend(cts) } else { Control::Cts(cts) });

@@ -29,7 +29,7 @@ use crate::protocol::operation::OperationState;
 use crate::protocol::selection::{Memory, Protocol};
 use crate::raw::{Contiguous, UserBuffer};
 use crate::state::{STATE, State};
-use crate::wire::{Control, Cts, PushOffer};
+use crate::wire::{self, Control, Cts, PushOffer};
 use ompi_core::request::Id;
 use opal_core::framework::smsc;
 use opal_core::{Error, Result, verbose_once};
@@ -80,7 +80,7 @@ pub fn reachable(process: u32, buffer: &UserBuffer, remote: u64, wanted: usize) 
 
 impl State {
     /// Begins to receive in a single copy.
-    pub fn start_rget(&mut self, single: &Single, mut rget: Rget, request: Id) {
+    pub fn start_rget(&mut self, single: &Single, mut rget: Rget, context: u32, request: Id) {
         let endpoint = single.endpoint;
         let begin = match self.copies.is_empty() {
             _ if rget.alone || !single.halved => rget.wanted,
@@ -93,7 +93,8 @@ impl State {
             rget.offer(begin, index);
         }
         let (sender, wanted, address) = (rget.sender, rget.wanted as u64, rget.target.address());
-        let (_, handle) = self.operations.begin(endpoint.process, request, OperationState::Rget(rget));
+        let envelope = wire::context_bits(context, false);
+        let handle = self.operations.begin(endpoint.process, envelope, request, OperationState::Rget(rget));
         if let Some(index) = claim_word {
             rget::open(endpoint, index, handle);
             let offer = PushOffer { handle, wanted, address, begin: begin as u64, claim_word: u64::from(index) };

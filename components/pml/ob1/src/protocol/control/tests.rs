@@ -36,7 +36,7 @@ fn no_ack_ends_a_synchronous_send_that_waits_for_room() {
     let endpoint: &'static Endpoint = Box::leak(Box::new(Endpoint::of_test(gate, None)));
     let (mut state, mut data, process) = (State::new(), [7; 100], endpoint.process);
     let request = request::create(Kind::Send, &Nothing, 0).unwrap();
-    let handle = state.operations.begin_send(process, 0, request.id(), OperationState::AwaitingAck);
+    let handle = state.operations.begin(process, 0, request.id(), OperationState::AwaitingAck);
     let buffer = UserBuffer::over(&mut data);
     let send = QueuedSend { envelope: 0, buffer, sync: Some(handle), request: request.id() };
     state.queue_eager(endpoint, send);

@@ -101,7 +101,7 @@ fn an_eager_message_of_the_backlog_is_announced() {
     let (envelope, process) = (wire::envelope(0, 4), endpoint.process);
     let requests = [(); 2].map(|()| request::create(Kind::Send, &Nothing, 0).unwrap());
     let [plain, synchronous] = [0, 1].map(|index| requests[index].id());
-    let handle = state.operations.begin_send(process, envelope, synchronous, OperationState::AwaitingAck);
+    let handle = state.operations.begin(process, envelope, synchronous, OperationState::AwaitingAck);
     for (request, sync) in [(plain, None), (synchronous, Some(handle))] {
         state.queue_eager(endpoint, QueuedSend { envelope, buffer: UserBuffer::over(&mut data), sync, request });
     }
@@ -129,7 +129,7 @@ fn what_is_begun_when_the_peer_is_lost_ends() {
     let requests = [(); 3].map(|()| request::create(Kind::Send, &Nothing, 0).unwrap());
     let ids = [0, 1, 2].map(|index| requests[index].id());
     state.announce(endpoint, 0, ids[0], UserBuffer::over(&mut data));
-    let sync = state.operations.begin_send(endpoint.process, 0, ids[1], OperationState::AwaitingAck);
+    let sync = state.operations.begin(endpoint.process, 0, ids[1], OperationState::AwaitingAck);
     for (request, sync) in [(ids[1], Some(sync)), (ids[2], None)] {
         state.queue_eager(endpoint, QueuedSend { envelope: 0, buffer: UserBuffer::over(&mut data), sync, request });
     }

@@ -25,8 +25,8 @@ fn rts_sent(data: &mut [u8], push: PushState) -> OperationState {
 #[test]
 fn an_offer_is_within_the_message() {
     let (mut state, mut data) = (State::new(), [0u8; 100]);
-    let (_, plain) = state.operations.begin(3, Id::default(), rts_sent(&mut data, PushState::NoAddress));
-    let (_, handle) = state.operations.begin(3, Id::default(), rts_sent(&mut data, PushState::AddressSent));
+    let plain = state.operations.begin(3, 0, Id::default(), rts_sent(&mut data, PushState::NoAddress));
+    let handle = state.operations.begin(3, 0, Id::default(), rts_sent(&mut data, PushState::AddressSent));
     assert!(!state.push_offered(3, plain, GOOD));
     assert!(!state.push_offered(2, handle, GOOD));
     assert!(!state.push_offered(3, handle + 1, GOOD));
@@ -47,8 +47,8 @@ fn an_offer_is_within_the_message() {
 #[test]
 fn a_push_is_done_once_and_only_where_a_part_was_offered() {
     let (mut state, mut data) = (State::new(), [0u8; 100]);
-    let (_, all) = state.operations.begin(3, Id::default(), OperationState::Rget(rget(&mut data, 100)));
-    let (_, half) = state.operations.begin(3, Id::default(), OperationState::Rget(rget(&mut data, 50)));
+    let all = state.operations.begin(3, 0, Id::default(), OperationState::Rget(rget(&mut data, 100)));
+    let half = state.operations.begin(3, 0, Id::default(), OperationState::Rget(rget(&mut data, 50)));
     assert!(!state.pushed(3, all, true), "the receiver has it all");
     assert!(!state.pushed(2, half, true));
     assert!(state.pushed(3, half, true));
@@ -59,7 +59,7 @@ fn a_push_is_done_once_and_only_where_a_part_was_offered() {
 fn own_halves_come_first() {
     let (mut state, mut data) = (State::new(), [0u8; 300]);
     let begin = |state: &mut State, part: &mut [u8]| {
-        let (_, handle) = state.operations.begin(3, Id::default(), OperationState::Rget(rget(part, 50)));
+        let handle = state.operations.begin(3, 0, Id::default(), OperationState::Rget(rget(part, 50)));
         state.copies.push_back(handle);
         handle
     };
