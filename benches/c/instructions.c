@@ -154,6 +154,76 @@ static void in_vain(int peer)
     }
 }
 
+/* Calls at a window whose memory both processes map: the target has no part in them. */
+static MPI_Win win;
+static long *memory, values[CALLS], results[CALLS];
+
+APART static void count_put_8(int peer)
+{
+#define PUT(i) MPI_Put(&values[i], 1, MPI_LONG, peer, i, 1, MPI_LONG, win);
+    EACH(PUT)
+    END("put");
+}
+
+APART static void count_get_8(int peer)
+{
+#define GET(i) MPI_Get(&results[i], 1, MPI_LONG, peer, i, 1, MPI_LONG, win);
+    EACH(GET)
+    END("get");
+}
+
+APART static void count_win_flush(int peer)
+{
+#define FLUSH(i) MPI_Win_flush(peer, win);
+    EACH(FLUSH)
+    END("flush");
+}
+
+APART static void count_fetch_and_op(int peer)
+{
+#define FETCH(i) MPI_Fetch_and_op(&values[i], &results[i], MPI_LONG, peer, i, MPI_SUM, win);
+    EACH(FETCH)
+    END("fetch");
+}
+
+APART static void count_compare_and_swap(int peer)
+{
+    static const long zero = 0;
+#define SWAP(i) MPI_Compare_and_swap(&zero, &values[i], &results[i], MPI_LONG, peer, i, win);
+    EACH(SWAP)
+    END("swap");
+}
+
+static void warm_window(int peer)
+{
+    MPI_Put(values, 1, MPI_LONG, peer, 0, 1, MPI_LONG, win);
+    MPI_Win_flush(peer, win);
+    MPI_Get(results, 1, MPI_LONG, peer, 0, 1, MPI_LONG, win);
+    MPI_Fetch_and_op(values, results, MPI_LONG, peer, 0, MPI_SUM, win);
+    MPI_Compare_and_swap(values, values, results, MPI_LONG, peer, 0, win);
+    MPI_Win_flush(peer, win);
+}
+
+/* Puts what is there, adds it, and finds the sum. */
+static void at_window(int peer)
+{
+    MPI_Win_lock_all(0, win);
+    warm_window(peer);
+    for (int turn = 1; turn < TURNS; turn++) {
+        for (int i = 0; i < CALLS; i++)
+            values[i] = turn * CALLS + i;
+        count_put_8(peer), count_win_flush(peer), count_fetch_and_op(peer), count_compare_and_swap(peer);
+        count_win_flush(peer), count_get_8(peer);
+        MPI_Win_flush(peer, win);
+        for (int i = 0; i < CALLS; i++)
+            if (results[i] != 2 * values[i]) {
+                fprintf(stderr, "instructions: %ld at the window, not %ld\n", results[i], 2 * values[i]);
+                MPI_Abort(comm, 1);
+            }
+    }
+    MPI_Win_unlock_all(win);
+}
+
 static FILE *to, *from;
 
 static void say(void)
@@ -259,7 +329,6 @@ int main(int argc, char **argv)
     MPI_Type_commit(&gaps);
     if (rank == 1)
         in_vain(0);
-    MPI_Barrier(comm);
     /* Each open waits for the other side; in this order nobody waits for ever. */
     if (rank == 0) {
         to = fopen(path[0], "w");
@@ -276,6 +345,10 @@ int main(int argc, char **argv)
         sender(1);
     else
         receiver(0);
+    MPI_Win_allocate(sizeof values, sizeof *values, MPI_INFO_NULL, comm, &memory, &win);
+    if (rank == 0)
+        at_window(1);
+    MPI_Win_free(&win);
     MPI_Type_free(&gaps);
 #ifdef LISTENS
     if (connected == 0) {

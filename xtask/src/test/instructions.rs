@@ -84,7 +84,7 @@ fn compare(now: Option<&Count>, committed: Option<&Count>) -> Verdict {
 
 const FILE: &str = "benches/instructions.json";
 const TOLERANCE: f64 = 1.05;
-/// Function and bytes; a receive's message has already arrived. `counting`: while statistics are gathered. `listening`: while a tool
+/// Function and bytes; a receive's message has already arrived, a window's memory is mapped. `counting`: while statistics are gathered. `listening`: while a tool
 /// listens to transports, which costs nothing.
 const NAMES: &[&str] = &[
     "send_0",
@@ -102,6 +102,11 @@ const NAMES: &[&str] = &[
     "vain_test",
     "vain_testany",
     "vain_iprobe",
+    "put_8",
+    "get_8",
+    "win_flush",
+    "fetch_and_op",
+    "compare_and_swap",
     "counting_send_8",
     "counting_recv_8",
     "counting_send_512",
