@@ -24,6 +24,7 @@ mod duplicate;
 mod hints;
 mod inter;
 mod predefined;
+pub mod roster;
 mod split_type;
 
 pub use cid::{Member, Reservation};
@@ -31,7 +32,7 @@ pub use create::{create, create_from_group, create_group, free, merge, split, sp
 pub use disconnect::{disconnect, tell_left};
 pub use duplicate::{begin as begin_duplicate, duplicate};
 pub use hints::Hints;
-pub use inter::{create as create_inter, create_from_groups as create_inter_from_groups};
+pub use inter::{create as create_inter, create_from_groups as create_inter_from_groups, tell_met};
 pub use predefined::{close, open};
 pub use split_type::split_type;
 

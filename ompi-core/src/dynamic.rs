@@ -1,12 +1,11 @@
 //! Processes of other jobs: MPI_Comm_spawn, ports and names. MPI 5.0 §11.8 to §11.10.
 //!
-//! Two groups meet through their roots, over one connection between two processes ([`orte_core::port`]). Each root sends a *roster*:
+//! Two groups meet through their roots, over one connection between two processes ([`orte_core::port`]). Each root sends a *roster* ([`comm::roster`]):
 //! who the members of its group are, how to reach them, and which context number each of them has reserved. From then on
 //! everything goes over transports, as for any intercommunicator.
 //!
 //! | file | what |
 //! |---|---|
-//! | `roster` | what the two groups tell each other |
 //! | `meet` | the collective part: gather the roster, have the root exchange it, make the intercommunicator |
 //! | `call` | the root's part: accept, connect, join |
 //! | `launcher` | what mpirun is asked for: names and further jobs |
@@ -17,7 +16,6 @@
 mod call;
 mod launcher;
 mod meet;
-mod roster;
 mod soft;
 mod spawn;
 mod wait;
@@ -36,6 +34,7 @@ use opal_core::sync::{AtomicUsize, Ordering};
 /// Meets the processes that had this job started, if any did: during MPI_Init, when MPI_COMM_WORLD is there.
 pub fn open(parent: Option<String>) -> opal_core::Result<()> {
     comm::tell_left(parted);
+    comm::tell_met(launcher::met);
     let Some(port) = parent else { return Ok(()) };
     match join_parent(&port) {
         Ok(handle) => {

@@ -3,19 +3,23 @@
 //! Each group gathers its members' context numbers. Its leader exchanges them with the other leader, and broadcasts those
 //! of the other group. A leader whose arguments are wrong tells its group so along with the numbers, so that no rank waits
 //! for ever.
+//!
+//! Where processes of several jobs come together, some may know each other only through third ones. Then the groups exchange in the
+//! same way how each member is reached.
 
 use super::cid::{Member, Reservation, members};
 use super::create::name_of;
+use super::roster::{self, CARD_WORDS};
 use super::{Communicator, Hints};
 use crate::error::{Class, Fault, Result};
 use crate::group::{Group, is_first};
 use crate::oob::allgather::{Allgather, Participants, block_on, broadcast};
 use crate::oob::{self, Conversation, Key};
-use crate::process;
+use crate::process::{self, Meeting};
 use alloc::format;
 use alloc::vec::Vec;
 use opal_core::framework::btl::ProcessName;
-use opal_core::sync::Ordering;
+use opal_core::sync::{Once, Ordering};
 
 /// How a leader reaches the leader of the other group.
 struct LeaderExchange {
@@ -131,26 +135,62 @@ impl LocalGroup<'_> {
             return Err(Fault::code(*code as i32).because("the leader of this group passed wrong arguments"));
         }
         let here = members(self.group, &received);
-        let message = match leaders {
-            Some(leaders) => leaders.exchange(&here)?,
-            None => Vec::new(),
+        let words = here.iter().flat_map(words_of).collect();
+        let message = self.exchange(leaders.as_ref(), words)?;
+        let there = names(&message)?;
+        let mut meeting = Meeting::default();
+        let job = process::name(process::me().index).job;
+        let is_of_job = |name: ProcessName| name.job == job;
+        let are_of_one_job = here.iter().all(|member| is_of_job(process::name(member.process)))
+            && there.iter().all(|(name, _)| is_of_job(*name));
+        let there = match are_of_one_job {
+            true => there.into_iter().map(of_own_job).collect::<Result<_>>()?,
+            false => {
+                let there = self.meet(leaders.as_ref(), reservation.number, &mut meeting)?;
+                if leaders.is_some() {
+                    MET.get().into_iter().for_each(|told| told(&here, &there));
+                }
+                there
+            }
         };
-        let message = broadcast(&self.participants, self.broadcast, self.leader, message)?;
-        let there = remote_members(&message)?;
         if here.iter().any(|member| there.iter().any(|other| other.process == member.process)) {
             return Err(overlap("local_comm"));
         }
         let made = reservation.activate(here, Some(there), self.errhandler, self.hints)?;
         made.ok_or_else(|| Class::Intern.into())
     }
+
+    /// Gives each member what the other group's leader has; the own leader has `words`.
+    fn exchange(&self, leaders: Option<&LeaderExchange>, words: Vec<u64>) -> Result<Vec<u64>> {
+        let message = match leaders {
+            Some(leaders) => leaders.exchange(&words)?,
+            None => Vec::new(),
+        };
+        broadcast(&self.participants, self.broadcast, self.leader, message)
+    }
+
+    /// The members of the other group, which this one tells how its own are reached. `number` is the context number of this process.
+    fn meet(&self, leaders: Option<&LeaderExchange>, number: u32, meeting: &mut Meeting) -> Result<Vec<Member>> {
+        let card = roster::card(number)?;
+        let cards = Allgather::new(self.participants.clone(), self.gather, &card).wait::<CARD_WORDS>()?;
+        let message = self.exchange(leaders, roster::to_words(&roster::of_cards(&cards)).collect())?;
+        roster::members(&roster::from_words(&message).unwrap_or_default(), meeting)
+    }
 }
 
+/// Has this called by the leader of a group with its members and those of the other group, where they are of several jobs. `dynamic`
+/// stands above.
+pub fn tell_met(told: fn(&[Member], &[Member])) {
+    MET.call_once(|| told);
+}
+
+static MET: Once<fn(&[Member], &[Member])> = Once::new();
+
 impl LeaderExchange {
-    /// Exchanges the members.
-    fn exchange(&self, members: &[Member]) -> Result<Vec<u64>> {
-        let words: Vec<u64> = members.iter().flat_map(words_of).collect();
+    /// Exchanges words with the other leader.
+    fn exchange(&self, words: &[u64]) -> Result<Vec<u64>> {
         oob::connect(self.process)?;
-        oob::send(self.process, self.there, &words)?;
+        oob::send(self.process, self.there, words)?;
         let mut message = None;
         block_on(|| {
             message = oob::take_or_fail(self.process, self.here)?;
@@ -160,25 +200,24 @@ impl LeaderExchange {
     }
 }
 
-fn remote_members(message: &[u64]) -> Result<Vec<Member>> {
+/// The names of the other group's members, and their context numbers.
+fn names(message: &[u64]) -> Result<Vec<(ProcessName, u32)>> {
     let (members, rest) = message.as_chunks::<WORDS>();
     if members.is_empty() || !rest.is_empty() {
-        let why = "the leader of the other group sent a message that cannot be understood";
-        return Err(Fault::new(Class::Intern).because(why));
+        return Err(not_understood());
     }
-    let member = |[job, rank, context]: &[u64; WORDS]| {
-        let name = ProcessName { job: *job, rank: *rank as u32 };
-        let process = process::find(name).ok_or_else(|| {
-            let why = format!(
-                "rank {} in MPI_COMM_WORLD of job {:x} is in the other group, and this process is not connected to it; connect all \
-                 processes of both groups first, by MPI_Comm_accept and MPI_Comm_connect",
-                name.rank, name.job
-            );
-            Fault::new(Class::Comm).because(why)
-        })?;
-        Ok(Member { process, context: *context as u32 })
-    };
-    members.iter().map(member).collect()
+    let member = |[job, rank, context]: &[u64; WORDS]| (ProcessName { job: *job, rank: *rank as u32 }, *context as u32);
+    Ok(members.iter().map(member).collect())
+}
+
+fn of_own_job((name, context): (ProcessName, u32)) -> Result<Member> {
+    let process = process::find(name).ok_or_else(not_understood)?;
+    Ok(Member { process, context })
+}
+
+fn not_understood() -> Fault {
+    let why = "the leader of the other group sent a message that cannot be understood";
+    Fault::new(Class::Intern).because(why)
 }
 
 /// A member as the other leader understands it.

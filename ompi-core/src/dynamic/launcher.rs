@@ -1,6 +1,7 @@
 //! What mpirun is asked for.
 
 use super::wait::rest;
+use crate::comm::Member;
 use crate::error::{Class, Fault, Result};
 use crate::parameters::CONNECT_TIMEOUT_S;
 use crate::process;
@@ -47,14 +48,18 @@ pub fn parted(left: &[ProcessName]) {
     jobs.into_iter().for_each(|job| tell(&Request::Parted(own, job)));
 }
 
-/// This process's group has met these processes: its root says so.
-pub fn met(members: &[u32]) {
-    let own = process::name(process::me().index).job;
-    let mut jobs: Vec<u64> =
-        members.iter().map(|process| process::name(*process).job).filter(|job| *job != own).collect();
-    jobs.sort_unstable();
-    jobs.dedup();
-    jobs.into_iter().for_each(|job| tell(&Request::Met(own, job)));
+/// Two groups have met: the root of each says so.
+pub fn met(here: &[Member], there: &[Member]) {
+    let jobs = |members: &[Member]| {
+        let mut jobs: Vec<u64> = members.iter().map(|member| process::name(member.process).job).collect();
+        jobs.sort_unstable();
+        jobs.dedup();
+        jobs
+    };
+    let (here, there) = (jobs(here), jobs(there));
+    for one in here {
+        there.iter().filter(|other| **other != one).for_each(|other| tell(&Request::Met(one, *other)));
+    }
 }
 
 /// Tells mpirun that jobs have met, or parted. One that cannot be told is gone, or never was. One that is stopped reads it when it goes

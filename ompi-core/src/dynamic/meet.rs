@@ -1,7 +1,7 @@
 //! Two groups become an intercommunicator: what all processes of one of them do.
 
 use super::launcher;
-use super::roster::{self, CARD_WORDS};
+use crate::comm::roster::{self, CARD_WORDS};
 use crate::comm::{Communicator, Hints, Member, Reservation};
 use crate::error::{Class, Fault, Result};
 use crate::oob::allgather::{Allgather, Participants, broadcast};
@@ -77,7 +77,7 @@ fn join(
         return Err(Fault::new(Class::Comm).argument("comm").because("the two groups have a process in common"));
     }
     if comm.rank as usize == root {
-        launcher::met(&there.iter().map(|member| member.process).collect::<Vec<_>>());
+        launcher::met(&here, &there);
     }
     let made = reservation.activate(here, Some(there), comm.errhandler.load(Ordering::Relaxed), Hints::default())?;
     made.ok_or_else(|| Class::Intern.into())
@@ -91,21 +91,14 @@ fn encode(exchanged: &Exchanged) -> Vec<u64> {
     };
     let mut words = Vec::from([code as u32 as u64, exchanged.notes.len() as u64]);
     words.extend(&exchanged.notes);
-    words.push(bytes.len() as u64);
-    words.extend(bytes.chunks(8).map(|chunk| {
-        let mut padded = [0; 8];
-        padded[..chunk.len()].copy_from_slice(chunk);
-        u64::from_le_bytes(padded)
-    }));
+    words.extend(roster::to_words(bytes));
     words
 }
 
 fn decode(words: &[u64]) -> Option<(Vec<u64>, Result<Vec<u8>>)> {
     let ([code, count], rest) = words.split_first_chunk()?;
     let (notes, rest) = rest.split_at_checked(usize::try_from(*count).ok()?)?;
-    let (length, rest) = rest.split_first()?;
-    let mut bytes: Vec<u8> = rest.iter().flat_map(|word| word.to_le_bytes()).collect();
-    bytes.truncate(usize::try_from(*length).ok()?);
+    let bytes = roster::from_words(rest)?;
     let found = match *code as u32 as i32 {
         0 => Ok(bytes),
         code => Err(Fault::code(code).because(String::from_utf8_lossy(&bytes).into_owned())),

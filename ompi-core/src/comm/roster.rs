@@ -11,7 +11,7 @@
 //!
 //! Numbers are little-endian. A *card* is what a process says of itself to its own root: words, of which all have as many.
 
-use crate::comm::Member;
+use super::Member;
 use crate::error::{Class, Fault, Result};
 use crate::framework::bml;
 use crate::process::{self, Meeting, Met};
@@ -64,6 +64,24 @@ pub fn of_cards(cards: &[[u64; CARD_WORDS]]) -> Vec<u8> {
         roster.extend(bytes);
     }
     roster
+}
+
+/// Bytes as words: how many, then all of them, eight in each.
+pub fn to_words(bytes: &[u8]) -> impl Iterator<Item = u64> {
+    let padded = |chunk: &[u8]| {
+        let mut padded = [0; 8];
+        padded[..chunk.len()].copy_from_slice(chunk);
+        u64::from_le_bytes(padded)
+    };
+    core::iter::once(bytes.len() as u64).chain(bytes.chunks(8).map(padded))
+}
+
+/// The bytes of [`to_words`].
+pub fn from_words(words: &[u64]) -> Option<Vec<u8>> {
+    let (length, rest) = words.split_first()?;
+    let mut bytes: Vec<u8> = rest.iter().flat_map(|word| word.to_le_bytes()).collect();
+    bytes.truncate(usize::try_from(*length).ok()?);
+    Some(bytes)
 }
 
 /// The members of the other group, which are met. The bytes come from another process: they are checked.
