@@ -42,6 +42,7 @@ static int is_gone(int code)
 }
 
 static void abort_both(MPI_Comm inter);
+static void bridge(MPI_Comm parent, const char *word);
 
 static int child(const char *word)
 {
@@ -60,6 +61,11 @@ static int child(const char *word)
     if (strcmp(word, "says") == 0) {
         printf("colour %s, shape %s\n", getenv("COLOUR"), getenv("SHAPE"));
         MPI_Comm_disconnect(&parent);
+        MPI_Finalize();
+        return 0;
+    }
+    if (strcmp(word, "left") == 0 || strcmp(word, "right") == 0) {
+        bridge(parent, word);
         MPI_Finalize();
         return 0;
     }
@@ -99,6 +105,15 @@ static int child(const char *word)
     return 0;
 }
 
+/* What all are to do with a group that is gone: nobody waits for one of its own that has given up. */
+static void together(MPI_Comm inter)
+{
+    int sum, one = 1;
+    MPI_Comm_set_errhandler(inter, MPI_ERRORS_RETURN);
+    want(is_gone(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, inter)), "MPI_Allreduce");
+    want(is_gone(MPI_Comm_disconnect(&inter)), "MPI_Comm_disconnect");
+}
+
 /* A child that is gone, in each way of needing it. */
 static void gone(const char *word, int rank)
 {
@@ -106,8 +121,10 @@ static void gone(const char *word, int rank)
     MPI_Request requests[2];
     int pid, number = 8, flag = 0, code, length;
     char text[MPI_MAX_ERROR_STRING];
-    if (rank > 0)
+    if (rank > 0) {
+        together(inter);
         return;
+    }
     MPI_Comm_set_errhandler(inter, MPI_ERRORS_RETURN);
     MPI_Recv(&pid, 1, MPI_INT, 0, 1, inter, MPI_STATUS_IGNORE);
     MPI_Irecv(&number, 1, MPI_INT, 0, 4, inter, &requests[0]);
@@ -123,7 +140,7 @@ static void gone(const char *word, int rank)
     want(MPI_Recv(&number, 1, MPI_INT, 0, 3, inter, MPI_STATUS_IGNORE) == 0 && number == 8, "what it sent before");
     MPI_Error_string(code, text, &length);
     printf("%s\n", text);
-    want(is_gone(MPI_Comm_disconnect(&inter)), "MPI_Comm_disconnect");
+    together(inter);
     if (strcmp(word, "stays") == 0)
         kill(pid, SIGUSR1);
 }
@@ -156,6 +173,50 @@ static void middle(void)
     want(!flag, "a message whose sender does nothing");
     kill(pid, SIGKILL);
     want(is_gone(MPI_Wait(&request, MPI_STATUS_IGNORE)), "a message that had begun");
+}
+
+/* This process spawns two, and all three come together: those two know each other only through this one. */
+static void bridge(MPI_Comm parent, const char *word)
+{
+    MPI_Comm one, other, merged, inter, all;
+    int size, rank, sum;
+    if (parent == MPI_COMM_NULL) {
+        MPI_Comm_size(MPI_COMM_WORLD, &size);
+        MPI_Intercomm_merge(spawn("left", 2), 0, &one);
+        MPI_Intercomm_merge(spawn("right", 1), 0, &other);
+        MPI_Intercomm_create(one, 0, other, size, 7, &inter);
+    } else if (strcmp(word, "left") == 0) {
+        MPI_Intercomm_merge(parent, 1, &merged);
+        MPI_Intercomm_create(merged, 0, MPI_COMM_NULL, 0, 7, &inter);
+    } else {
+        MPI_Intercomm_merge(parent, 1, &merged);
+        MPI_Intercomm_create(MPI_COMM_SELF, 0, merged, 0, 7, &inter);
+    }
+    MPI_Intercomm_merge(inter, parent != MPI_COMM_NULL && strcmp(word, "right") == 0, &all);
+    MPI_Comm_size(all, &size);
+    MPI_Comm_rank(all, &rank);
+    MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, all);
+    want(sum == size * (size - 1) / 2, "the sum of all ranks");
+    MPI_Sendrecv(&rank, 1, MPI_INT, (rank + 1) % size, 3, &sum, 1, MPI_INT, (rank + size - 1) % size, 3, all, MPI_STATUS_IGNORE);
+    want(sum == (rank + size - 1) % size, "a message round all of them");
+}
+
+/* What a program is called is no option of the launcher. */
+static void dash(void)
+{
+    char *words[] = {"4", program, NULL};
+    MPI_Comm inter;
+    int class;
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Error_class(MPI_Comm_spawn("-n", words, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter, MPI_ERRCODES_IGNORE), &class);
+    want(class == MPI_ERR_SPAWN, "a program -n");
+}
+
+static void universe(void)
+{
+    int *size, found;
+    MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_UNIVERSE_SIZE, &size, &found);
+    printf("universe of %d\n", found ? *size : -1);
 }
 
 static void freed(void)
@@ -215,6 +276,12 @@ int main(int argc, char **argv)
         freed_by_child();
     else if (strcmp(word, "tested") == 0)
         tested();
+    else if (strcmp(word, "bridge") == 0)
+        bridge(MPI_COMM_NULL, word);
+    else if (strcmp(word, "dash") == 0)
+        dash();
+    else if (strcmp(word, "universe") == 0)
+        universe();
     else if (strcmp(word, "middle") == 0)
         middle();
     else if (strcmp(word, "abort-both") == 0)

@@ -15,7 +15,9 @@ pub fn only_needs_living(awaited: &Subject) -> bool {
     if awaited.kind == Subject::UNKNOWN.kind {
         return !may_need;
     }
-    if awaited.process != Subject::NO_PROCESS {
+    // A collective operation needs all, also where this process waits for one: that one may have given up.
+    let is_collective = awaited.kind >= subject::COLLECTIVE && awaited.context != subject::NO_CONTEXT;
+    if awaited.process != Subject::NO_PROCESS && !is_collective {
         return is_there(awaited.process);
     }
     if awaited.context == subject::NO_CONTEXT {

@@ -72,8 +72,8 @@ pub struct Job {
     pub preload_binary: bool,
     /// Files that other hosts get where they lack them.
     pub preload_files: Vec<PathBuf>,
-    /// How many ranks the job could have, if that was said.
-    pub universe: Option<u32>,
+    /// How many ranks the job could have.
+    pub universe: u32,
     /// Lines about what was decided, to be said before the start.
     pub reports: Vec<String>,
     /// Say them, and start nothing.
@@ -180,7 +180,7 @@ pub fn parse_parted(arguments: &[OsString], separator: &OsStr) -> Result<Job, Re
         reports,
         slots,
         explain: whole.explain,
-        universe: universe.map_or(Ok(None), |text| values::universe(text, total))?,
+        universe: values::universe(universe, total, counts.all_slots())?,
         do_not_launch: whole.do_not_launch || whole.explain || runtime.do_not_launch,
         report_pid: whole.report_pid.clone(),
         timeout: match (timeout, runtime.timeout) {

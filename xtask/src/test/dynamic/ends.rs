@@ -21,7 +21,7 @@ const SOURCE: &str = "tests/dynamic/ends.c";
 const CASES: &[JobCase] = &[
     JobCase {
         name: "peer-dies",
-        options: &["-n", "1", "--disable-auto-cleanup"],
+        options: &["-n", "3", "--disable-auto-cleanup"],
         arguments: &["dies"],
         status: Some(137),
         says: &["MPI_ERR_PROC_ABORTED", "all is well"],
@@ -34,7 +34,7 @@ const CASES: &[JobCase] = &[
     well("peer-is-tested-tcp", &["-n", "1", "--mca", "btl", "self,tcp"], &["tested"]),
     JobCase {
         name: "peer-dies-tcp",
-        options: &["-n", "1", "--disable-auto-cleanup", "--mca", "btl", "self,tcp"],
+        options: &["-n", "3", "--disable-auto-cleanup", "--mca", "btl", "self,sm,tcp"],
         arguments: &["dies"],
         status: Some(137),
         says: &["MPI_ERR_PROC_ABORTED", "all is well"],
@@ -63,6 +63,22 @@ const CASES: &[JobCase] = &[
         arguments: &["abort-both"],
         status: Some(6),
         says: &["MPI_ERR_RANK", "ends the processes of that group", "rank 1 went on"],
+    },
+    well("bridge", &["-n", "2"], &["bridge"]),
+    well("bridge-tcp", &["-n", "1", "--mca", "btl", "self,sm,tcp"], &["bridge"]),
+    JobCase {
+        name: "program-like-an-option",
+        options: &["-n", "1"],
+        arguments: &["dash"],
+        status: Some(0),
+        says: &["all is well"],
+    },
+    JobCase {
+        name: "universe-of-slots",
+        options: &["--host", "localhost:5", "-n", "1"],
+        arguments: &["universe"],
+        status: Some(0),
+        says: &["universe of 5"],
     },
     well("freed-send", &["-n", "1"], &["freed"]),
     well("freed-send-of-child", &["-n", "1"], &["freed-by-child"]),

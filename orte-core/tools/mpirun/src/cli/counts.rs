@@ -45,7 +45,7 @@ impl Counts {
         let here = || Host::own(topology.usable.len() as u32);
         let Named { hosts, order, slots: places, from } = named(whole, map, &files, here)?;
         let count = hosts.len() as u32;
-        let slots = hosts.iter().fold(0u32, |sum, host| sum.saturating_add(host.room.slots));
+        let slots = slots_of(&hosts);
         let mut policy = if map.by_node { Policy::Node } else { Policy::Slot };
         let mut most = None;
         if let Some(text) = &whole.npernode {
@@ -93,6 +93,11 @@ impl Counts {
                 .map_err(|why| Refusal::usage(format!("{why}; --host and --hostfile say how many slots there are")))?,
         };
         self.fitting(self.counted_by_node.map_or(map.clone(), |by_node| rmaps::count(&map, by_node)))
+    }
+
+    /// Slots of all hosts together.
+    pub fn all_slots(&self) -> u32 {
+        slots_of(&self.hosts)
     }
 
     /// The map, unless a host has more ranks than one segment can hold.
@@ -158,6 +163,10 @@ impl Counts {
             _ => Ok(total as u32),
         }
     }
+}
+
+fn slots_of(hosts: &[Host]) -> u32 {
+    hosts.iter().fold(0, |sum, host| sum.saturating_add(host.room.slots))
 }
 
 /// The hosts of a job, and what a file says of single ranks.

@@ -75,7 +75,7 @@ pub struct Options {
     /// Kinds of memory that the program will use in MPI; mpi and system are there
     #[arg(long, value_name = "KIND,...", allow_hyphen_values = true)]
     pub memory_alloc_kinds: Option<String>,
-    /// MPI_UNIVERSE_SIZE: a number, SYSTEM (usable cores) or INFINITE
+    /// MPI_UNIVERSE_SIZE: a number, SYSTEM (all slots, if --usize is left out, too) or INFINITE
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub usize: Option<String>,
     /// Pass a variable to the ranks, or set it there; NAME* passes all whose names begin so

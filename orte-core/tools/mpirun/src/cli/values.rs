@@ -59,12 +59,13 @@ pub fn seconds_or_none(option: &str, text: &str) -> Result<u64, Refusal> {
     text.trim().parse().map_err(|_| Refusal::usage(format!("{option} {text}: a whole number of seconds is wanted")))
 }
 
-/// `--usize`: how many ranks the job could have, if it says so; never fewer than it has.
-pub fn universe(text: &str, ranks: u32) -> Result<Option<u32>, Refusal> {
+/// How many ranks the job could have: as `--usize` says, or as many as there are slots; never fewer than it has.
+pub fn universe(text: Option<&str>, ranks: u32, slots: u32) -> Result<u32, Refusal> {
+    let text = text.unwrap_or("SYSTEM");
     match (text.to_ascii_uppercase().as_str(), text.parse::<u32>()) {
-        ("SYSTEM", _) => Ok(None),
-        ("INFINITE", _) => Ok(Some(i32::MAX as u32)),
-        (_, Ok(count)) if count >= ranks && i32::try_from(count).is_ok() => Ok(Some(count)),
+        ("SYSTEM", _) => Ok(ranks.max(slots).min(i32::MAX as u32)),
+        ("INFINITE", _) => Ok(i32::MAX as u32),
+        (_, Ok(count)) if count >= ranks && i32::try_from(count).is_ok() => Ok(count),
         (_, Ok(_)) => Err(Refusal::usage(format!("--usize {text}: the job has {ranks} ranks already"))),
         _ => Err(Refusal::usage(format!("--usize {text}: a number, SYSTEM or INFINITE is wanted"))),
     }

@@ -128,7 +128,7 @@ fn plan(
         identity,
         nodes: job.nodes.clone(),
         names: job.names.clone(),
-        universe: universe(job),
+        universe: job.universe,
         bindings: job.places.iter().map(|place| place.processors.clone()).collect(),
         stdin: job.stdin,
         input: None,
@@ -139,10 +139,6 @@ fn plan(
         silence_ms: None,
         ports,
     }
-}
-
-fn universe(job: &Job) -> u32 {
-    job.universe.unwrap_or_else(|| job.ranks().max(opal_core::sys::cores() as u32))
 }
 
 /// Who gets copies of standard input here, and what is sent to other hosts.
@@ -191,7 +187,7 @@ fn orders(job: &Job, pty: Option<Pty>, variables: &[(OsString, OsString)]) -> Re
     Ok(JobOrders {
         nodes: job.nodes.clone(),
         names: job.names.clone(),
-        universe: universe(job),
+        universe: job.universe,
         binding: job.binding.clone(),
         slots: job.slots.clone(),
         stdin: match job.stdin {

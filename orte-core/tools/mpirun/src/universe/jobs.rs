@@ -243,6 +243,10 @@ impl Jobs {
             command.args(&self.inherited.program);
             command.arg("-n").arg(app.ranks.to_string());
             command.args(app.options.iter().map(|word| OsStr::from_bytes(option(word))));
+            // What a program is called is no option.
+            if app.command.first().is_some_and(|word| word.starts_with(b"-")) {
+                command.arg("--");
+            }
             command.args(app.command.iter().map(|word| OsStr::from_bytes(word)));
         }
         command.envs(self.variables.iter().cloned());
