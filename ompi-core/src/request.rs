@@ -85,9 +85,13 @@ impl Request {
     /// Nobody asks for it any more: a receive that nothing has met leaves its buffer alone, the rest ends in silence.
     #[cold]
     fn abandon(self) {
-        slot_of(self.0).drive(|driver, token| driver.cancel(token, Id(self.0)));
-        // What cannot be freed while it is under way stays with its owner.
-        let _ = handles::free(&mut self.into_handle());
+        let slot = slot_of(self.0);
+        slot.drive(|driver, token| driver.cancel(token, Id(self.0)));
+        // What others take part in stays with its owner.
+        if never_alone(slot.word.load(Ordering::Relaxed)).is_none() {
+            // Of a send or a receive there is no error to tell.
+            let _ = slot.detach(self.0);
+        }
     }
 
     /// Completes and frees it if it is done; gives it back otherwise. Makes progress once.

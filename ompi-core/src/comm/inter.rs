@@ -180,11 +180,13 @@ impl LocalGroup<'_> {
 
 /// Has this called by the leader of a group with its members and those of the other group, where they are of several jobs. `dynamic`
 /// stands above.
-pub fn tell_met(told: fn(&[Member], &[Member])) {
+pub fn tell_met(told: Met) {
     MET.call_once(|| told);
 }
 
-static MET: Once<fn(&[Member], &[Member])> = Once::new();
+type Met = fn(here: &[Member], there: &[Member]);
+
+static MET: Once<Met> = Once::new();
 
 impl LeaderExchange {
     /// Exchanges words with the other leader.

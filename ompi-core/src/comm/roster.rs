@@ -6,7 +6,7 @@
 //! | 8 | its job |
 //! | 4 | its rank there |
 //! | 4 | its context number |
-//! | 8 | [`orte_core::port::here`] there |
+//! | 8 | `orte_core::port::here` there |
 //! | 4 | bytes of its addresses, which follow |
 //!
 //! Numbers are little-endian. A *card* is what a process says of itself to its own root: words, of which all have as many.
@@ -18,6 +18,7 @@ use crate::process::{self, Meeting, Met};
 use alloc::format;
 use alloc::vec::Vec;
 use opal_core::framework::btl::ProcessName;
+#[cfg(not(ompi_bare))]
 use orte_core::port;
 
 /// Words of a card.
@@ -41,7 +42,7 @@ pub fn card(context: u32) -> Result<[u64; CARD_WORDS]> {
     let mut words = [0; CARD_WORDS];
     words[0] = job;
     words[1] = u64::from(rank) | u64::from(context) << 32;
-    words[2] = port::here();
+    words[2] = here();
     words[3] = addresses.len() as u64;
     for (word, bytes) in words[4..].iter_mut().zip(addresses.chunks(8)) {
         let mut padded = [0; 8];
@@ -86,7 +87,7 @@ pub fn from_words(words: &[u64]) -> Option<Vec<u8>> {
 
 /// The members of the other group, which are met. The bytes come from another process: they are checked.
 pub fn members(roster: &[u8], meeting: &mut Meeting) -> Result<Vec<Member>> {
-    let here = port::here();
+    let here = here();
     let mut members = Vec::new();
     for (name, context, node, addresses) in parse(roster).ok_or_else(malformed)? {
         let met = Met { name, same_node: node == here, addresses };
@@ -94,6 +95,14 @@ pub fn members(roster: &[u8], meeting: &mut Meeting) -> Result<Vec<Member>> {
         members.push(Member { process, context });
     }
     Ok(members)
+}
+
+/// Equal for processes that can share memory. Machines without an operating system have one job.
+fn here() -> u64 {
+    #[cfg(not(ompi_bare))]
+    return port::here();
+    #[cfg(ompi_bare)]
+    0
 }
 
 type Entry = (ProcessName, u32, u64, Vec<u8>);

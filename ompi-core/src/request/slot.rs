@@ -228,3 +228,13 @@ fn read<T>(_cell: &UnsafeCell<T>) {}
 #[cfg(not(loom))]
 #[inline(always)]
 fn written<T>(_cell: &UnsafeCell<T>) {}
+
+/// What an operation is that others take part in, so that it can be neither cancelled nor freed while it is under way.
+pub(super) fn never_alone(word: u32) -> Option<&'static str> {
+    match word & (COLLECTIVE | PARTITIONED | ONE_SIDED) {
+        0 => None,
+        COLLECTIVE => Some("collective"),
+        PARTITIONED => Some("partitioned"),
+        _ => Some("one-sided"),
+    }
+}

@@ -2,9 +2,9 @@
 #![allow(unsafe_code)]
 
 use super::slot::{
-    DETACHED, FREE, GENERATION, GENERATION_SHIFT, INACTIVE, INDEX_BITS, PERSISTENT, QUERIED, STATE, Slot,
+    COMPLETE, DETACHED, FREE, GENERATION, GENERATION_SHIFT, INACTIVE, INDEX_BITS, PERSISTENT, QUERIED, STATE, Slot,
 };
-use crate::error::{Class, Fault};
+use crate::error::{Class, Fault, Result};
 use crate::status::Status;
 use alloc::alloc::{Layout, alloc_zeroed, handle_alloc_error};
 use opal_core::sync::{AtomicPtr, ConditionalLock, Ordering};
@@ -93,6 +93,20 @@ pub(super) fn reserve() -> Option<&'static Slot> {
 }
 
 impl Slot {
+    /// Nobody will ask for it any more: it is freed now, or at its end.
+    pub(super) fn detach(&'static self, handle: u32) -> Result<()> {
+        let before = self.change(|word| word | DETACHED);
+        match before & STATE {
+            // A persistent one has nothing to be taken; `take` releases it because it is detached now.
+            COMPLETE | INACTIVE => match before & QUERIED {
+                0 => _ = self.take(handle),
+                _ => return self.take(handle).deliver(None),
+            },
+            _ => {}
+        }
+        Ok(())
+    }
+
     /// Takes the status of a complete request; the slot is free (inactive if persistent) afterwards.
     #[inline]
     pub(super) fn take(&'static self, handle: u32) -> Status {

@@ -72,16 +72,7 @@ pub fn free(handle: &mut usize) -> Result<()> {
     if number == DONE {
         return Ok(());
     }
-    let before = slot.change(|word| word | DETACHED);
-    match before & STATE {
-        // A persistent one has nothing to be taken; `take` releases it because it is detached now.
-        COMPLETE | INACTIVE => match before & QUERIED {
-            0 => _ = slot.take(number),
-            _ => return slot.take(number).deliver(None),
-        },
-        _ => {}
-    }
-    Ok(())
+    slot.detach(number)
 }
 
 /// MPI_Cancel: asks for it; the request must be completed all the same. `Err(MPI_ERR_REQUEST)` for a collective
@@ -97,16 +88,6 @@ pub fn cancel(handle: usize) -> Result<()> {
         slot.drive(|driver, token| driver.cancel(token, Id(handle as u32)));
     }
     Ok(())
-}
-
-/// What an operation is that others take part in, so that it can be neither cancelled nor freed while it is under way.
-fn never_alone(word: u32) -> Option<&'static str> {
-    match word & (COLLECTIVE | PARTITIONED | ONE_SIDED) {
-        0 => None,
-        COLLECTIVE => Some("collective"),
-        PARTITIONED => Some("partitioned"),
-        _ => Some("one-sided"),
-    }
 }
 
 /// MPI_Start. `Err(MPI_ERR_REQUEST)` if it is not persistent or active already.
