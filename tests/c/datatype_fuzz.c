@@ -1,7 +1,7 @@
 // covers: MPI_Type_contiguous MPI_Type_vector MPI_Type_create_hvector MPI_Type_indexed MPI_Type_create_hindexed MPI_Type_create_indexed_block MPI_Type_create_hindexed_block MPI_Type_create_struct MPI_Type_create_resized MPI_Type_create_subarray MPI_Type_dup MPI_Pack MPI_Unpack MPI_Get_elements MPI_Type_get_true_extent
 // ranks: 1 2 3
-// args: 1 1500
-// args: 2 1500
+// args: 1 600
+// args: 2 600
 /*
  * Random datatypes against a model: a list of basic types and displacements, and bounds (MPI 5.0 section 5.1). The first
  * argument is the seed, the second how many types are made; all ranks make the same ones.

@@ -1,4 +1,4 @@
-//! Logs of machines: as text, by frames of defmt, and settings that do not fit together.
+//! Logs of machines: as text, and in the full tier by frames of defmt, and settings that do not fit together.
 
 use super::job::{RUN_LIMIT, image_with, judged, missing, started};
 use crate::bare::log::{self, Log};
@@ -12,9 +12,12 @@ use std::process::Command;
 
 /// All of it.
 pub fn cases(session: &mut Session) {
-    for (name, how) in [("boot/log@2", Log::Text), ("boot/log@2 defmt", Log::Defmt)] {
-        session.case(name, |session| logged(session, how));
+    session.case("boot/log@2", |session| logged(session, Log::Text));
+    // defmt needs an image and a decoder of its own.
+    if !session.options.all {
+        return;
     }
+    session.case("boot/log@2 defmt", |session| logged(session, Log::Defmt));
     session.case("boot/log_other_choice", |session| refused(session).unwrap_or_else(Verdict::from));
     session.case("boot/log_undecodable", |session| undecodable(session).unwrap_or_else(Verdict::from));
 }

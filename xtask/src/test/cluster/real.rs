@@ -152,14 +152,16 @@ fn heat(session: &mut Session, dist: &Path, launcher: Launcher, hosts: u32) -> V
     })
 }
 
-/// mpi4py's own tests of messages and collectives.
+/// mpi4py's own tests of messages and collectives; without --all those of messages and of the most collectives.
 fn python(session: &mut Session, dist: &Path, launcher: Launcher, hosts: u32) -> Verdict {
     let home = match mpi4py::opened(session) {
         Ok(home) => home,
         Err(verdict) => return verdict,
     };
     let suites = mpi4py::SUITES.iter().filter(|suite| ["p2p", "coll"].contains(&suite.name));
-    let modules: Vec<mpi4py::Module> = suites.flat_map(|suite| suite.modules).copied().collect();
+    let all = session.options.all;
+    let buffers = |module: &&mpi4py::Module| all || SAMPLE.contains(&module.0);
+    let modules: Vec<mpi4py::Module> = suites.flat_map(|suite| suite.modules).filter(buffers).copied().collect();
     on(session, dist, (launcher, hosts), |rig, cluster| {
         let before = sent(cluster)?;
         let mut command = launcher.start(rig, cluster, None)?;
@@ -219,5 +221,7 @@ fn all_sent(cluster: &Cluster, before: &[u64], least: u64) -> Result<()> {
 /// Logins, launch, handshakes and what goes with each message.
 const OTHER_BYTES: u64 = 600_000;
 const LIMIT: Duration = Duration::from_secs(900);
+/// Of mpi4py's modules.
+const SAMPLE: &[&str] = &["test_p2p_buf", "test_cco_buf"];
 /// Ranks of a host.
 const EACH: u32 = 2;
