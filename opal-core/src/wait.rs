@@ -36,7 +36,7 @@ mod pvars;
 mod sleep;
 mod sockets;
 pub use awaited::{Awaited, Subject, awaiting};
-pub use load::{add_local_rank, expect_local_ranks, may_spin, remove_local_rank};
+pub use load::{add_local_rank, expect_local_ranks, has_cores_for, may_spin, remove_local_rank};
 pub use polled::{polled_memory, polled_progress};
 pub use pvars::PVARS;
 pub use sleep::{

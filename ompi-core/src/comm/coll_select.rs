@@ -5,7 +5,7 @@
 //!
 //! * one with the functions that it would serve here, and in the high half those that it can record;
 //! * two with its fingerprint and the complement of that: if all members have the same one, both come out unchanged;
-//! * one with the functions for which the user forces it.
+//! * one with the functions for which the user forces it, and in the high half the facts on which its choices depend.
 
 use super::Communicator;
 use crate::framework::coll;
@@ -47,7 +47,7 @@ impl Selection {
                     words[index] = module.functions() | (module.functions() & module.recordable()) << 32;
                     let fingerprint = module.fingerprint();
                     fingerprints[2 * index..][..2].copy_from_slice(&[fingerprint, !fingerprint]);
-                    forced[index] = module.forced();
+                    forced[index] = module.forced() | u64::from(module.local_facts()) << 32;
                     queried.push(Queried { index, name, priority, module });
                 }
                 Err(mca::Declined(why)) => {
@@ -77,7 +77,8 @@ impl Selection {
                 module.disagreed();
             }
             let (functions, recordable) = halves(words[index]);
-            let forced = words[3 * components + index];
+            let (forced, facts) = halves(words[3 * components + index]);
+            module.set_common_facts(facts as u32);
             candidates.push(coll::Candidate { name, priority, functions, recordable, forced, module });
         }
         let mut table = coll::Table::default();

@@ -5,7 +5,12 @@ use crate::sys::{self, Cores};
 
 /// Tells how many ranks run on this node: what counts until [`add_local_rank`] was told of another one.
 pub fn expect_local_ranks(ranks: u32) {
-    MAY_SPIN.store(ranks <= count(&sys::own_cores()), Ordering::Relaxed);
+    MAY_SPIN.store(has_cores_for(ranks), Ordering::Relaxed);
+}
+
+/// Whether this process may run on so many cores.
+pub fn has_cores_for(ranks: u32) -> bool {
+    ranks <= count(&sys::own_cores())
 }
 
 /// Tells of another rank of this node which cores it may run on.

@@ -10,6 +10,7 @@ use alloc::vec::Vec;
 use ompi_core::comm::Communicator;
 use ompi_core::framework::coll::{self, About, Case, Function};
 use opal_core::mca::{self, Declined};
+use opal_core::wait;
 
 /// The component.
 pub struct SmColl;
@@ -37,6 +38,7 @@ impl coll::Component for SmColl {
 
     fn about(&self, function: Function, case: Case) -> Option<About> {
         let choices = Choices::by_parameters();
+        choices.set_own_cores(wait::has_cores_for(case.ranks as u32));
         let forced = choices.forces(function);
         let choice = match (case.ranks, choices.algorithm(function, case.bytes, case.ranks)) {
             (ranks, _) if ranks < 2 => Err("it serves two processes and more"),

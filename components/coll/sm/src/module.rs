@@ -12,14 +12,14 @@ use crate::large::{LargeData, Task};
 use crate::operand;
 use crate::p2p;
 use crate::peer::Peer;
-use crate::select::{EVEN_BLOCKS_MOST, SERVED};
+use crate::select::SERVED;
 use crate::small::{SmallData, contribution_bytes};
 use alloc::vec::Vec;
 use ompi_core::data::Data;
 use ompi_core::error::Result;
 use ompi_core::executor::Executor;
 use ompi_core::framework::coll::{Call, Fallback, Function, Functions, Module, Table};
-use opal_core::message;
+use opal_core::{message, wait};
 
 /// For one communicator.
 pub struct Sm {
@@ -123,7 +123,7 @@ impl Sm {
             };
         }
         let is_forced = small.choices.forces(function);
-        let suits = lengths.is_even() && (is_forced || lengths.longest <= EVEN_BLOCKS_MOST);
+        let suits = lengths.is_even() && (is_forced || lengths.longest <= small.choices.even_blocks_most());
         if !suits || is_forced && algorithm == Algorithm::Flags {
             return Ok(false);
         }
@@ -177,6 +177,14 @@ impl Module for Sm {
 
     fn fingerprint(&self) -> u64 {
         self.large.sizes.fingerprint()
+    }
+
+    fn local_facts(&self) -> u32 {
+        u32::from(wait::may_spin())
+    }
+
+    fn set_common_facts(&self, facts: u32) {
+        self.small.choices.set_own_cores(facts != 0);
     }
 
     fn disagreed(&self) {

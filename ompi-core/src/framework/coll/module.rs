@@ -38,6 +38,14 @@ pub trait Module: Send + Sync {
     /// Not all ranks have the same [`Module::fingerprint`]: choices may depend on arguments only.
     fn disagreed(&self) {}
 
+    /// What holds on this rank, one bit each, and counts for its choices only if it holds on all.
+    fn local_facts(&self) -> u32 {
+        0
+    }
+
+    /// Those of [`Module::local_facts`] that hold on all ranks. Called once, before [`Module::set_fallback`].
+    fn set_common_facts(&self, _facts: u32) {}
+
     /// For which functions the user has named an algorithm of this component, by a parameter or a file.
     fn forced(&self) -> Functions {
         0
