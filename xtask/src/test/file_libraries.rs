@@ -179,8 +179,9 @@ fn netcdf_library(session: &mut Session) -> std::result::Result<PathBuf, Verdict
         configure.args(["--disable-tests", "--disable-tools", "CFLAGS=-O1 -w"]).env("CC", &mpicc);
         configure.arg(format!("--prefix={}", installed.display()));
         run(session, configure.current_dir(&hdf5), "netcdf-hdf5-configure", BUILD_LIMIT, true)?;
-        for folder in ["src", "hl/src"] {
-            make(session, &hdf5.join(folder), &["all", "install"], "netcdf-hdf5")?;
+        // One goal after the other: at the same time both of them would make the library.
+        for (folder, goal) in [("src", "all"), ("src", "install"), ("hl/src", "all"), ("hl/src", "install")] {
+            make(session, &hdf5.join(folder), &[goal], &format!("netcdf-hdf5-{}-{goal}", folder.replace('/', "-")))?;
         }
     }
     let source = NETCDF.unpacked(&target)?;
