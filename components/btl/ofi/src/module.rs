@@ -1,10 +1,10 @@
 //! The module: its capabilities and its peers. Each verb has a file of its own.
 
-use crate::params::EAGER_LIMIT;
+use crate::params::{EAGER_LIMIT, WINDOW};
 use crate::raw::{Fabric, Offer};
 use crate::selection::ProviderKind;
 use crate::state::State;
-use crate::wire::{self, Address, FORMAT, HEADER_BYTES, WIRE_ID};
+use crate::wire::{self, Address, FORMAT, HEADER_BYTES, WINDOW_MAX, WINDOW_MIN, WIRE_ID};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -29,11 +29,13 @@ impl Ofi {
     /// Over an endpoint whose buffers have so many bytes. `Err` with half a sentence.
     pub fn new(fabric: Fabric, offer: &Offer, job: &Job, buffer_bytes: usize) -> core::result::Result<Ofi, String> {
         let own = fabric.address()?;
+        let window = WINDOW.size().clamp(usize::from(WINDOW_MIN), usize::from(WINDOW_MAX)) as u16;
         let address = Address {
             format: offer.format,
             protocol: offer.protocol().0,
             protocol_version: offer.protocol().1,
             receive_bytes: buffer_bytes as u32,
+            window,
             provider: offer.provider.as_bytes(),
             address: &own,
         };
@@ -51,7 +53,7 @@ impl Ofi {
             remote: RemoteCaps::NONE,
             wire_id: WIRE_ID,
         };
-        let state = ConditionalLock::new(State::new(fabric, *job));
+        let state = ConditionalLock::new(State::new(fabric, *job, window));
         Ok(Ofi { caps, path: offer.described(), address, state })
     }
 
@@ -116,7 +118,7 @@ impl Module for Ofi {
         }
         let address = self.check(rank, peer.address)?;
         match state.fabric.insert(address.address) {
-            Ok(number) => state.add(rank, peer.index, number),
+            Ok(number) => state.add(rank, peer.index, number, address.window),
             Err(error) => {
                 let (why, place) = (state.fabric.words(error), state.fabric.address_text(address.address));
                 message!("btl/ofi: the fabric does not take the address {place} of rank {rank}: {why}");

@@ -7,8 +7,9 @@
 //! | 8 | 8 | token of the pair, see [`token`] |
 //! | 16 | 8 | immediate |
 //! | 24 | 4 | number of the message among those from this sender to this receiver |
-//! | 28 | 1 | am id |
-//! | 29 | 3 | zeros |
+//! | 28 | 1 | am id, or [`CREDITS`] in a message that only returns credits: it has no number and no payload |
+//! | 29 | 1 | zero |
+//! | 30 | 2 | credits that are returned: messages of the receiver's which the sender has handed out since it last said so |
 //! | 32 | | payload |
 //!
 //! | offset | bytes | address |
@@ -20,7 +21,7 @@
 //! | 16 | 4 | bytes of a buffer that receives |
 //! | 20 | 1 | length of the provider's name |
 //! | 21 | 1 | length of the fabric's address |
-//! | 22 | 2 | zeros |
+//! | 22 | 2 | credits: how many messages each other process may send before some of them are returned |
 //! | 24 | | the provider's name, then the fabric's address |
 //!
 //! Little-endian.
@@ -33,13 +34,18 @@ use opal_core::framework::btl::Job;
 use sha2::Sha256;
 
 /// What both ends must agree on.
-pub const FORMAT: &str =
-    "btl/ofi 1: header 32 rank token immediate number am; address 24 format protocol version buffer provider";
+pub const FORMAT: &str = "btl/ofi 2: header 32 rank token immediate number am returned; address 24 format protocol version buffer credits provider";
 
 /// Stands for the format: another number for another one.
-pub const WIRE_ID: u32 = 0x0f1b_0001;
+pub const WIRE_ID: u32 = 0x0f1b_0002;
 /// Bytes before a payload.
 pub const HEADER_BYTES: usize = size_of::<Layout>();
+/// Instead of an am id: the message only returns credits.
+pub const CREDITS: u8 = 0xff;
+/// The least: one is returned while the other one is under way.
+pub const WINDOW_MIN: u16 = 2;
+/// The most messages that a process may have on their way to another one.
+pub const WINDOW_MAX: u16 = 1 << 14;
 /// The longest address of a fabric that is believed.
 pub const FABRIC_ADDRESS_MAX: usize = 128;
 
@@ -56,6 +62,8 @@ pub struct Header {
     pub number: u32,
     /// Kind of the message, as the sender says.
     pub am: u8,
+    /// Credits that it returns.
+    pub returned: u16,
 }
 
 impl Header {
@@ -68,6 +76,7 @@ impl Header {
         bytes[span_of!(Layout, immediate)].copy_from_slice(&self.immediate.to_le_bytes());
         bytes[span_of!(Layout, number)].copy_from_slice(&self.number.to_le_bytes());
         bytes[span_of!(Layout, am)].copy_from_slice(&[self.am]);
+        bytes[span_of!(Layout, returned)].copy_from_slice(&self.returned.to_le_bytes());
         bytes
     }
 
@@ -75,7 +84,7 @@ impl Header {
     pub fn parse(bytes: &[u8; HEADER_BYTES]) -> Option<Header> {
         let word = |range| u32::from_le_bytes(part(bytes, range));
         let long = |range| u64::from_le_bytes(part(bytes, range));
-        if word(span_of!(Layout, wire_id)) != WIRE_ID || bytes[span_of!(Layout, zeros)] != [0; 3] {
+        if word(span_of!(Layout, wire_id)) != WIRE_ID || bytes[span_of!(Layout, zero)] != [0] {
             return None;
         }
         let [am] = part(bytes, span_of!(Layout, am));
@@ -85,6 +94,7 @@ impl Header {
             immediate: long(span_of!(Layout, immediate)),
             number: word(span_of!(Layout, number)),
             am,
+            returned: u16::from_le_bytes(part(bytes, span_of!(Layout, returned))),
         })
     }
 }
@@ -111,6 +121,8 @@ pub struct Address<'a> {
     pub protocol_version: u32,
     /// The longest message that it takes, with its header.
     pub receive_bytes: u32,
+    /// How many messages of each other process may be on their way to it.
+    pub window: u16,
     /// The provider's name.
     pub provider: &'a [u8],
     /// The endpoint's address in the fabric.
@@ -127,7 +139,8 @@ impl<'a> Address<'a> {
         for word in [WIRE_ID, self.format, self.protocol, self.protocol_version, self.receive_bytes] {
             bytes.extend_from_slice(&word.to_le_bytes());
         }
-        bytes.extend_from_slice(&[provider, address, 0, 0]);
+        bytes.extend_from_slice(&[provider, address]);
+        bytes.extend_from_slice(&self.window.to_le_bytes());
         bytes.extend_from_slice(self.provider);
         bytes.extend_from_slice(self.address);
         Some(bytes)
@@ -137,9 +150,11 @@ impl<'a> Address<'a> {
     pub fn parse(bytes: &'a [u8]) -> Option<Address<'a>> {
         let (head, rest) = bytes.split_first_chunk::<ADDRESS_HEAD_BYTES>()?;
         let word = |at: usize| u32::from_le_bytes(head[at..at + 4].try_into().expect("four bytes"));
-        let [provider, address, 0, 0] = head[20..24] else { return None };
-        let (provider, address) = (usize::from(provider), usize::from(address));
-        let is_sound = word(0) == WIRE_ID && (1..=FABRIC_ADDRESS_MAX).contains(&address);
+        let [provider, address] = [head[20], head[21]].map(usize::from);
+        let window = u16::from_le_bytes([head[22], head[23]]);
+        let is_sound = word(0) == WIRE_ID
+            && (1..=FABRIC_ADDRESS_MAX).contains(&address)
+            && (WINDOW_MIN..=WINDOW_MAX).contains(&window);
         if !is_sound || rest.len() != provider + address {
             return None;
         }
@@ -148,6 +163,7 @@ impl<'a> Address<'a> {
             protocol: word(8),
             protocol_version: word(12),
             receive_bytes: word(16),
+            window,
             provider: &rest[..provider],
             address: &rest[provider..],
         })
@@ -172,7 +188,8 @@ struct Layout {
     immediate: u64,
     number: u32,
     am: u8,
-    zeros: [u8; 3],
+    zero: u8,
+    returned: u16,
 }
 
 const ADDRESS_HEAD_BYTES: usize = 24;
