@@ -21,6 +21,7 @@ extern crate std;
 mod abi;
 mod component;
 mod module;
+mod operation;
 mod params;
 mod peer;
 mod poll;
@@ -29,6 +30,7 @@ mod raw;
 mod selection;
 mod send;
 mod state;
+mod transfer;
 pub mod wire;
 
 pub use component::{COMPONENT, INFO};

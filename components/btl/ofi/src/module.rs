@@ -1,4 +1,5 @@
 //! The module: its capabilities and its peers. Each verb has a file of its own.
+#![allow(unsafe_code)] // the unsafe methods of the framework's trait
 
 use crate::params::{EAGER_LIMIT, WINDOW};
 use crate::raw::{Fabric, Offer};
@@ -8,7 +9,9 @@ use crate::wire::{self, Address, FORMAT, HEADER_BYTES, WINDOW_MAX, WINDOW_MIN, W
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use opal_core::framework::btl::{self, AmId, Caps, Endpoint, Full, Job, Module, Peer, RemoteCaps};
+use opal_core::framework::btl::{
+    self, AmId, Begun, Caps, Completion, Endpoint, Full, Job, Module, Peer, Registration, Remote, RemoteCaps,
+};
 use opal_core::sync::{ConditionalLock, Once};
 use opal_core::{Error, Result, message, wait};
 
@@ -41,6 +44,7 @@ impl Ofi {
         };
         let address = address.encode().ok_or("its address or its provider's name is too long")?;
         let payload = buffer_bytes - HEADER_BYTES;
+        let reached = if fabric.reach().operations > 0 { offer.message_bytes() } else { 0 };
         let kind = ProviderKind::of(&offer.provider);
         let caps = Caps {
             immediate_bits: 64,
@@ -50,7 +54,7 @@ impl Ofi {
             latency_ns: kind.latency_ns(),
             bandwidth_mbps: kind.bandwidth_mbps(),
             exclusivity: EXCLUSIVITY,
-            remote: RemoteCaps::NONE,
+            remote: RemoteCaps { put_bytes: reached, get_bytes: reached, ..RemoteCaps::NONE },
             wire_id: WIRE_ID,
         };
         let state = ConditionalLock::new(State::new(fabric, *job, window));
@@ -141,6 +145,48 @@ impl Module for Ofi {
         fill: &mut dyn FnMut(*mut u8),
     ) -> core::result::Result<(), Full> {
         self.send_filled(to, am, immediate, bytes, fill)
+    }
+
+    unsafe fn put(
+        &self,
+        to: Endpoint,
+        from: *const u8,
+        remote: Remote,
+        bytes: usize,
+        done: Completion,
+    ) -> core::result::Result<Begun, Full> {
+        // SAFETY: the caller's promise.
+        let post = |state: &State, slot, peer, place| unsafe { state.fabric.put(slot, peer, from, place, bytes) };
+        self.state.lock().reach(to.0, remote, done, post)
+    }
+
+    unsafe fn get(
+        &self,
+        from: Endpoint,
+        to: *mut u8,
+        remote: Remote,
+        bytes: usize,
+        done: Completion,
+    ) -> core::result::Result<Begun, Full> {
+        // SAFETY: the caller's promise.
+        let post = |state: &State, slot, peer, place| unsafe { state.fabric.get(slot, peer, to, place, bytes) };
+        self.state.lock().reach(from.0, remote, done, post)
+    }
+
+    fn register_memory(&self, address: *mut u8, bytes: usize) -> Result<Registration> {
+        self.expose(address, bytes)
+    }
+
+    fn unregister_memory(&self, registration: Registration) {
+        self.hide(&registration);
+    }
+
+    fn import_key(&self, _of: Endpoint, key: &[u8]) -> Result<u64> {
+        self.keep_key(key)
+    }
+
+    fn drop_key(&self, _of: Endpoint, key: u64) {
+        self.forget_key(key);
     }
 
     fn path_detail(&self, _to: Endpoint) -> String {

@@ -7,7 +7,7 @@ use crate::state::State;
 use crate::wire::{self, CREDITS, HEADER_BYTES, Header};
 use opal_core::framework::btl::{self, AM_IDS, deliver};
 use opal_core::mem::Untrusted;
-use opal_core::verbose;
+use opal_core::{Error, verbose};
 
 impl Ofi {
     /// Takes what has completed; returns how many messages were taken.
@@ -24,11 +24,12 @@ impl Ofi {
                 taken += self.take(slot, bytes);
             }
         }
-        let lost = {
+        let (ended, lost) = {
             let mut state = self.state.lock();
             state.try_again();
-            core::mem::take(&mut state.lost)
+            (core::mem::take(&mut state.memory.ended), core::mem::take(&mut state.lost))
         };
+        ended.into_iter().for_each(|(done, ended)| (done.call)(done.token, ended));
         lost.into_iter().for_each(btl::failed);
         taken
     }
@@ -153,8 +154,10 @@ impl State {
             }
         };
         for event in &events[..count] {
-            if let Event::Sent(slot) = *event {
-                self.sent(slot);
+            match *event {
+                Event::Sent(slot) => _ = self.sent(slot),
+                Event::Reached(slot) => _ = self.memory.end(slot, Ok(0)),
+                Event::Received(..) | Event::Foreign => {}
             }
         }
         count
@@ -166,6 +169,11 @@ impl State {
             Event::Sent(slot) => {
                 if let Some(rank) = self.sent(slot) {
                     self.lose(rank, "was not reached", &failure.words);
+                }
+            }
+            Event::Reached(slot) => {
+                if let Some(rank) = self.memory.end(slot, Err(Error::Unreachable)) {
+                    self.lose(rank, "has memory that was not reached", &failure.words);
                 }
             }
             // Longer than any of ours, say: whoever sent it is no process of the job, or what it sent next is missed.

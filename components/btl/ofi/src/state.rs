@@ -1,6 +1,7 @@
 //! Peers by rank, and what is under way. All of it has one lock; handlers of messages run without it.
 
 use crate::abi::FiAddr;
+use crate::operation::Memory;
 use crate::peer::{Early, Peer, Turn};
 use crate::raw::{Fabric, Posted};
 use crate::wire::{self, CREDITS, HEADER_BYTES, Header};
@@ -31,6 +32,8 @@ pub struct State {
     waiting: Vec<u32>,
     /// Buffers that should receive, and for which the provider had no room.
     unposted: Vec<u32>,
+    /// Memory of peers, and operations on it.
+    pub memory: Memory,
     /// Messages whose completion has not come.
     under_way: u32,
     /// Peers, by their number for the layer above, of which it has not been told that they are lost.
@@ -55,6 +58,7 @@ impl State {
     /// Over an endpoint whose buffers are all free.
     pub fn new(fabric: Fabric, job: Job, window: u16) -> State {
         let (sends, receives) = fabric.counts();
+        let memory = Memory::new(fabric.reach().operations);
         State {
             fabric,
             job,
@@ -65,6 +69,7 @@ impl State {
             owed: Vec::new(),
             waiting: Vec::new(),
             unposted: (0..receives).rev().collect(),
+            memory,
             under_way: 0,
             lost: Vec::new(),
             due: Timed::new(),
@@ -203,7 +208,7 @@ impl State {
 
     /// Whether everything has left.
     pub fn is_drained(&self) -> bool {
-        self.is_broken || (self.under_way == 0 && self.waiting.is_empty())
+        self.is_broken || (self.under_way == 0 && self.waiting.is_empty() && self.memory.is_idle())
     }
 
     /// Places a message of a peer among its others. One that is early is kept.
@@ -256,6 +261,7 @@ impl State {
         }
         self.waiting.clear();
         self.owed.clear();
+        self.memory.end_all();
     }
 }
 

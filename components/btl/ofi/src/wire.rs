@@ -24,6 +24,11 @@
 //! | 22 | 2 | credits: how many messages each other process may send before some of them are returned |
 //! | 24 | | the provider's name, then the fabric's address |
 //!
+//! | offset | bytes | key of memory |
+//! |---|---|---|
+//! | 0 | 8 | the fabric's key |
+//! | 8 | 8 | what is subtracted from addresses |
+//!
 //! Little-endian.
 
 use alloc::vec::Vec;
@@ -101,13 +106,49 @@ impl Header {
 
 /// What only processes of the job can write into a message of `from` to `to`.
 pub fn token(job: &Job, from: u32, to: u32) -> u64 {
+    hashed(job, [b"btl/ofi", &from.to_le_bytes(), &to.to_le_bytes()])
+}
+
+/// A key for memory of this process that others cannot guess: the one with this number.
+pub fn secret_key(job: &Job, number: u64) -> u64 {
+    hashed(job, [b"btl/ofi memory", &job.index.to_le_bytes(), &number.to_le_bytes()])
+}
+
+fn hashed(job: &Job, parts: [&[u8]; 3]) -> u64 {
     let mut mac = Hmac::<Sha256>::new_from_slice(&job.secret).expect("HMAC takes keys of any length");
-    mac.update(b"btl/ofi");
+    mac.update(parts[0]);
     mac.update(&job.number.to_le_bytes());
-    mac.update(&from.to_le_bytes());
-    mac.update(&to.to_le_bytes());
+    parts[1..].iter().for_each(|part| mac.update(part));
     let hash = mac.finalize().into_bytes();
     u64::from_le_bytes(*hash.first_chunk().expect("the hash has 32 bytes"))
+}
+
+/// What a peer needs to know to reach memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Key {
+    /// The fabric's key.
+    pub key: u64,
+    /// What is subtracted from an address there.
+    pub origin: u64,
+}
+
+/// Length of a [`Key`].
+pub const KEY_BYTES: usize = 16;
+
+impl Key {
+    /// As bytes.
+    pub fn encode(&self) -> [u8; KEY_BYTES] {
+        let mut bytes = [0; KEY_BYTES];
+        bytes[..8].copy_from_slice(&self.key.to_le_bytes());
+        bytes[8..].copy_from_slice(&self.origin.to_le_bytes());
+        bytes
+    }
+
+    /// From bytes: any that are as many.
+    pub fn parse(bytes: &[u8; KEY_BYTES]) -> Key {
+        let half = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
+        Key { key: half(0), origin: half(8) }
+    }
 }
 
 /// A published address in parts.
