@@ -1,7 +1,8 @@
 //! What every transport promises: order, whole payloads of every allowed size, *full* instead of loss.
 
+use crate::btl_remote;
 use crate::declined::{accepted, opened};
-use crate::pair;
+use crate::pair::{self, Pair};
 use ompi_core::framework::pml::OOB_BYTES;
 use opal_core::framework::btl::{self, AM_IDS, Component, Endpoint, Full, Job, Module, Peer};
 use opal_core::framework::shmem;
@@ -31,6 +32,26 @@ pub struct Fixture<'a> {
 /// # Panics
 /// With the component's own sentence if it declines, and at the first broken promise.
 pub fn between_two(component: &'static dyn Component) {
+    let (mut pair, module, endpoint) = reached(component);
+    let side = pair.side;
+    let barrier = &mut || pair.barrier();
+    suite(&mut Fixture { module, endpoint, side, other: 1 - side, peer: 1 - side, barrier });
+    pair.end();
+}
+
+/// The same for memory of the peer, whose process helps by polling.
+///
+/// # Panics
+/// As [`between_two`].
+pub fn remote_between_two(component: &'static dyn Component) {
+    let (mut pair, module, endpoint) = reached(component);
+    let exchange = &mut |bytes: &[u8]| pair.exchange_while(bytes, &mut || _ = module.poll());
+    btl_remote::suite(&mut btl_remote::Fixture { module, endpoint, exchange });
+    pair.end();
+}
+
+/// Two processes, and in each the first module that reaches the other one.
+fn reached(component: &'static dyn Component) -> (Pair, &'static dyn Module, Endpoint) {
     let mut pair = pair::fork();
     let side = pair.side;
     shmem::select(Some(pair.inherited)).expect("a component of shmem runs");
@@ -45,9 +66,7 @@ pub fn between_two(component: &'static dyn Component) {
     let (module, endpoint) =
         reached.unwrap_or_else(|| panic!("{:?} does not reach a process of its node", component.info()));
     pair.barrier();
-    let barrier = &mut || pair.barrier();
-    suite(&mut Fixture { module, endpoint, side, other: 1 - side, peer: 1 - side, barrier });
-    pair.end();
+    (pair, module, endpoint)
 }
 
 /// Runs every case; panics at the first broken promise.

@@ -2,7 +2,7 @@
 
 use opal_core::framework::shmem::Inherited;
 use orte_core::segment::Layout;
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::os::fd::{FromRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 
@@ -40,6 +40,30 @@ impl Pair {
         let mut theirs = vec![0; u32::from_le_bytes(length) as usize];
         self.line.read_exact(&mut theirs).expect("the other side lives");
         theirs
+    }
+
+    /// The same, calling `meanwhile` until the other side's bytes are there: for what needs the help of both.
+    pub fn exchange_while(&mut self, mine: &[u8], meanwhile: &mut dyn FnMut()) -> Vec<u8> {
+        self.line.write_all(&(mine.len() as u32).to_le_bytes()).expect("the other side lives");
+        self.line.write_all(mine).expect("the other side lives");
+        let mut length = [0; 4];
+        self.read_while(&mut length, meanwhile);
+        let mut theirs = vec![0; u32::from_le_bytes(length) as usize];
+        self.read_while(&mut theirs, meanwhile);
+        theirs
+    }
+
+    fn read_while(&mut self, mut bytes: &mut [u8], meanwhile: &mut dyn FnMut()) {
+        self.line.set_nonblocking(true).expect("a socket");
+        while !bytes.is_empty() {
+            match self.line.read(bytes) {
+                Ok(0) => panic!("the other side has ended"),
+                Ok(read) => bytes = &mut bytes[read..],
+                Err(error) if error.kind() == ErrorKind::WouldBlock => meanwhile(),
+                Err(error) => panic!("the other side lives: {error}"),
+            }
+        }
+        self.line.set_nonblocking(false).expect("a socket");
     }
 
     /// Waits for the other side.

@@ -10,7 +10,7 @@ use opal_core::mca::{Component as _, Source, Value};
 use opal_core::{progress, sys, wait};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-use test_conformance::btl::{Fixture, between_two, suite};
+use test_conformance::btl::{Fixture, between_two, remote_between_two, suite};
 use test_conformance::btl_remote;
 use test_conformance::forger::Forger;
 use test_conformance::late::{Late, Mistake};
@@ -32,7 +32,7 @@ opal_core::image![
 
 fn main() {
     // Each test in processes of its own: components are opened once per process.
-    let tests: [(&str, fn()); 19] = [
+    let tests: [(&str, fn()); 22] = [
         ("self", own),
         ("self, memory of the peer", || remote(None)),
         ("operations that take their time", || late(None)),
@@ -47,6 +47,9 @@ fn main() {
         ("ofi: tcp;ofi_rxm", || ofi("tcp;ofi_rxm")),
         ("ofi: net", || ofi("net")),
         ("ofi: sockets", || ofi("sockets")),
+        ("ofi: tcp;ofi_rxm, memory of the peer", || ofi_remote("tcp;ofi_rxm")),
+        ("ofi: net, memory of the peer", || ofi_remote("net")),
+        ("ofi: sockets, memory of the peer", || ofi_remote("sockets")),
         ("sleep and wake", sleep_and_wake),
         ("one sleep for memory and sockets", || one_sleep(connected_tcp)),
         ("one sleep for memory and a card", one_sleep_with_a_card),
@@ -244,6 +247,13 @@ fn ofi(provider: &'static str) {
     if has_libfabric() {
         take_provider(provider);
         between_two(&btl_ofi::COMPONENT);
+    }
+}
+
+fn ofi_remote(provider: &'static str) {
+    if has_libfabric() {
+        take_provider(provider);
+        remote_between_two(&btl_ofi::COMPONENT);
     }
 }
 

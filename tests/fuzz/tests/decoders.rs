@@ -143,7 +143,7 @@ fn ofi_messages() {
     for (from, to, number, secret) in others {
         assert_ne!(ofi_wire::token(&Job { number, secret: [secret; 32], ..job }, from, to), token);
     }
-    let header = ofi_wire::Header { from: 0, token, immediate: 0x0123_4567_89ab_cdef, number: 7, am: 3 };
+    let header = ofi_wire::Header { from: 0, token, immediate: 0x0123_4567_89ab_cdef, number: 7, am: 3, returned: 9 };
     let sound = Cell::new(0);
     fuzz(&[&header.encode()], ROUNDS, |bytes| {
         let Some(first) = bytes.first_chunk() else { return };
@@ -162,6 +162,7 @@ fn ofi_addresses() {
         protocol: 9,
         protocol_version: 1,
         receive_bytes: 65536,
+        window: 32,
         provider: b"tcp;ofi_rxm",
         address: &[2, 0, 0x12, 0x34, 127, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0],
     };
@@ -171,6 +172,7 @@ fn ofi_addresses() {
         if let Some(address) = ofi_wire::Address::parse(bytes) {
             sound.set(sound.get() + 1);
             assert!((1..=ofi_wire::FABRIC_ADDRESS_MAX).contains(&address.address.len()));
+            assert!((ofi_wire::WINDOW_MIN..=ofi_wire::WINDOW_MAX).contains(&address.window));
             assert_eq!(address.encode().as_deref(), Some(bytes));
         }
     });

@@ -25,6 +25,11 @@ pub fn tier(session: &mut Session) -> Result<()> {
             unless_lacking(LIBFABRIC.lacks(), || on_this_node(session, provider, program, ranks))
         });
     }
+    for (provider, window) in windows(session.options.all) {
+        session.case(&format!("fabrics/{provider}/ahead@4/{window}"), |session| {
+            unless_lacking(LIBFABRIC.lacks(), || ahead(session, provider, window))
+        });
+    }
     let on_two: [(&str, OnTwo); 2] = [("places", places), ("programs", programs)];
     for (name, case) in on_two {
         session.case(&format!("fabrics/two_hosts_{name}"), |session| {
@@ -50,6 +55,14 @@ fn runs(all: bool) -> Vec<(&'static str, &'static str, u32)> {
     let programs = PROGRAMS.iter().flat_map(|program| [(*program, 2), (*program, 4)]);
     let of = |provider| programs.clone().map(move |(program, ranks)| (provider, program, ranks));
     ["tcp", "net", "sockets"].into_iter().flat_map(of).collect()
+}
+
+/// Provider, `btl_ofi_window`.
+fn windows(all: bool) -> Vec<(&'static str, u32)> {
+    if !all {
+        return vec![("tcp", 32), ("net", 2)];
+    }
+    ["tcp", "net", "sockets"].into_iter().flat_map(|provider| [(provider, 32), (provider, 2)]).collect()
 }
 
 /// Each provider with its reason.
@@ -114,19 +127,36 @@ fn on_this_node(session: &mut Session, provider: &str, program: &str, ranks: u32
     contains(&ended.err, "process 1 is reached by ofi (")
 }
 
+/// Three ranks flood one that is outside MPI, then all flood all.
+fn ahead(session: &mut Session, provider: &str, window: u32) -> Result<()> {
+    let window = window.to_string();
+    let run = |session: &mut Session, allowed: &str| {
+        let executable = compiled(session, "fabrics", "ahead")?;
+        let mut command = Command::new(library(session)?.join("bin/mpirun"));
+        command.args(["-n", "4", "--mca", "btl", "self,ofi", "--mca", "btl_ofi_provider_include", provider]);
+        command.args(["--mca", "btl_ofi_window", allowed]).arg(executable).arg(&window);
+        deadline::run(&mut command, LIMIT, &session.scratch().join("fabrics/job.log"))
+    };
+    expect(&run(session, &window)?, 0)?;
+    // The program sees a sender that runs further ahead than it was told.
+    let ended = run(session, WIDE_WINDOW)?;
+    expect(&ended, 1)?;
+    contains(&ended.out, &format!("have left, {window} may be on their way"))
+}
+
 fn job(session: &mut Session, program: &str, ranks: u32, options: &[&str]) -> Result<Ended> {
-    let executable = compiled(session, program)?;
+    let executable = compiled(session, "c", program)?;
     let mut command = Command::new(library(session)?.join("bin/mpirun"));
     command.arg("-n").arg(ranks.to_string()).args(options).arg(executable);
     deadline::run(&mut command, LIMIT, &session.scratch().join("fabrics/job.log"))
 }
 
-fn compiled(session: &mut Session, program: &str) -> Result<PathBuf> {
+fn compiled(session: &mut Session, place: &str, program: &str) -> Result<PathBuf> {
     let dist = library(session)?;
     let folder = session.scratch().join("fabrics");
     shell::folder(&folder)?;
     let executable = folder.join(program);
-    let source = session.tree.root.join(format!("tests/c/{program}.c"));
+    let source = session.tree.root.join(format!("tests/{place}/{program}.c"));
     shell::output(Command::new(dist.join("bin/mpicc")).arg("-O1").arg(source).arg("-o").arg(&executable).arg("-lm"))?;
     Ok(executable)
 }
@@ -155,16 +185,18 @@ fn mpirun(rig: &Rig, cluster: &Cluster) -> Result<Command> {
     Ok(command)
 }
 
-/// Without pt2pt_unexpected: docs/fabrics.md says why.
 const PROGRAMS: &[&str] = &[
     "pt2pt_blocking",
     "pt2pt_nonblocking",
     "pt2pt_any_source",
     "pt2pt_persistent",
     "pt2pt_probe",
+    "pt2pt_unexpected",
     "coll_blocking_1",
     "coll_nonblocking_4",
     "rma_fence",
     "threads_pt2pt",
 ];
+/// Larger than any that is tested.
+const WIDE_WINDOW: &str = "400";
 const LIMIT: Duration = Duration::from_secs(240);

@@ -77,6 +77,7 @@ pub struct DomainAttr {
     pub resource_management: c_int,
     pub av_type: c_int,
     pub mr_mode: c_int,
+    pub mr_key_bytes: usize,
 }
 
 /// `struct fi_fabric_attr`.
@@ -261,6 +262,7 @@ pub struct FidEp {
     pub ops: Uncalled,
     pub cm: Cell<&'static CmOps>,
     pub msg: Cell<&'static MsgOps>,
+    pub rma: Cell<&'static RmaOps>,
 }
 
 /// `struct fi_ops_cm`.
@@ -294,12 +296,50 @@ pub struct Message {
     pub data: u64,
 }
 
+/// `struct fi_ops_rma`.
+#[repr(C)]
+pub struct RmaOps {
+    pub size: usize,
+    pub read:
+        unsafe extern "C" fn(*const FidEp, *mut c_void, usize, *mut c_void, FiAddr, u64, u64, *mut Context) -> isize,
+    pub read_vector: Uncalled,
+    pub read_message: Uncalled,
+    pub write: Uncalled,
+    pub write_vector: Uncalled,
+    pub write_message: unsafe extern "C" fn(*const FidEp, *const RmaMessage, u64) -> isize,
+}
+
+/// `struct fi_msg_rma`.
+#[repr(C)]
+pub struct RmaMessage {
+    pub runs: *const libc::iovec,
+    pub descriptors: *const *mut c_void,
+    pub count: usize,
+    pub to: FiAddr,
+    pub remote: *const RmaRun,
+    pub remote_count: usize,
+    pub context: *mut Context,
+    pub data: u64,
+}
+
+/// `struct fi_rma_iov`.
+#[repr(C)]
+pub struct RmaRun {
+    pub address: u64,
+    pub bytes: usize,
+    pub key: u64,
+}
+
 /// `struct fi_context2`: room that a provider may want for each operation.
 #[repr(C)]
 pub struct Context([usize; 8]);
 
 pub const MSG: u64 = 1 << 1;
+pub const RMA: u64 = 1 << 2;
 pub const RECV: u64 = 1 << 10;
+pub const REMOTE_READ: u64 = 1 << 12;
+pub const REMOTE_WRITE: u64 = 1 << 13;
+pub const DELIVERY_COMPLETE: u64 = 1 << 28;
 pub const SEND: u64 = 1 << 11;
 pub const TRANSMIT: u64 = SEND;
 pub const COMPLETION: u64 = 1 << 24;
@@ -326,3 +366,4 @@ pub const SOCKADDR_IN6: u32 = 3;
 pub const ADDR_STR: u32 = 9;
 pub const EAGAIN: isize = 11;
 pub const EAVAIL: isize = 259;
+pub const ENOKEY: c_int = 266;

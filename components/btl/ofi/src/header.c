@@ -5,6 +5,7 @@
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_eq.h>
 #include <rdma/fi_errno.h>
+#include <rdma/fi_rma.h>
 #include <stddef.h>
 
 #define SAME(what, value) _Static_assert((what) == (value), #what " is not " #value)
@@ -41,6 +42,7 @@ PLACE(fi_domain_attr, name, 8);
 PLACE(fi_domain_attr, threading, 16);
 PLACE(fi_domain_attr, resource_mgmt, 28);
 PLACE(fi_domain_attr, mr_mode, 36);
+PLACE(fi_domain_attr, mr_key_size, 40);
 PLACE(fi_fabric_attr, name, 8);
 PLACE(fi_fabric_attr, prov_name, 16);
 
@@ -50,10 +52,12 @@ PLACE(fid_fabric, ops, 24);
 PLACE(fid_domain, ops, 24);
 PLACE(fid_domain, mr, 32);
 PLACE(fid_mr, mem_desc, 24);
+PLACE(fid_mr, key, 32);
 PLACE(fid_av, ops, 24);
 PLACE(fid_cq, ops, 24);
 PLACE(fid_ep, cm, 32);
 PLACE(fid_ep, msg, 40);
+PLACE(fid_ep, rma, 48);
 
 PLACE(fi_ops, close, 8);
 PLACE(fi_ops, bind, 16);
@@ -73,6 +77,8 @@ PLACE(fi_ops_cm, getname, 16);
 PLACE(fi_ops_msg, recv, 8);
 PLACE(fi_ops_msg, send, 32);
 PLACE(fi_ops_msg, sendmsg, 48);
+PLACE(fi_ops_rma, read, 8);
+PLACE(fi_ops_rma, writemsg, 48);
 
 SAME(sizeof(struct fi_av_attr), 48);
 PLACE(fi_av_attr, count, 8);
@@ -90,9 +96,20 @@ PLACE(fi_msg, desc, 8);
 PLACE(fi_msg, addr, 24);
 PLACE(fi_msg, context, 32);
 SAME(sizeof(struct fi_context2), 64);
+SAME(sizeof(struct fi_msg_rma), 64);
+PLACE(fi_msg_rma, addr, 24);
+PLACE(fi_msg_rma, rma_iov, 32);
+PLACE(fi_msg_rma, context, 48);
+SAME(sizeof(struct fi_rma_iov), 24);
+PLACE(fi_rma_iov, len, 8);
+PLACE(fi_rma_iov, key, 16);
 
 SAME(FI_MSG, 1ULL << 1);
+SAME(FI_RMA, 1ULL << 2);
 SAME(FI_RECV, 1ULL << 10);
+SAME(FI_REMOTE_READ, 1ULL << 12);
+SAME(FI_REMOTE_WRITE, 1ULL << 13);
+SAME(FI_DELIVERY_COMPLETE, 1ULL << 28);
 SAME(FI_SEND, 1ULL << 11);
 SAME(FI_TRANSMIT, FI_SEND);
 SAME(FI_COMPLETION, 1ULL << 24);
@@ -119,6 +136,7 @@ SAME(FI_SOCKADDR_IN6, 3);
 SAME(FI_ADDR_STR, 9);
 SAME(FI_EAGAIN, 11);
 SAME(FI_EAVAIL, 259);
+SAME(FI_ENOKEY, 266);
 
 int (*getinfo)(uint32_t, const char *, const char *, uint64_t, const struct fi_info *, struct fi_info **) = fi_getinfo;
 void (*freeinfo)(struct fi_info *) = fi_freeinfo;
@@ -148,6 +166,9 @@ void functions(struct fid *object, struct fid_fabric *fabric, struct fid_domain 
     ssize_t (*recv)(struct fid_ep *, void *, size_t, void *, fi_addr_t, void *) = ep->msg->recv;
     ssize_t (*send)(struct fid_ep *, const void *, size_t, void *, fi_addr_t, void *) = ep->msg->send;
     ssize_t (*sendmsg)(struct fid_ep *, const struct fi_msg *, uint64_t) = ep->msg->sendmsg;
+    ssize_t (*read_memory)(struct fid_ep *, void *, size_t, void *, fi_addr_t, uint64_t, uint64_t, void *) = ep->rma->read;
+    ssize_t (*write_memory)(struct fid_ep *, const struct fi_msg_rma *, uint64_t) = ep->rma->writemsg;
+    (void)read_memory, (void)write_memory;
     (void)bind, (void)control, (void)open_domain, (void)trywait, (void)av_open, (void)cq_open, (void)endpoint, (void)reg;
     (void)insert, (void)straddr, (void)read, (void)readerr, (void)reason, (void)getname, (void)recv, (void)send;
     (void)sendmsg;

@@ -4,6 +4,8 @@
 //! buffers of this component's own; what completes is read from one completion queue. Messages to a peer are numbered, since a
 //! provider may complete a short one before a long one that was sent earlier: the receiver keeps what came too early.
 //!
+//! A sender that runs ahead stops when the receiver has not taken so many of its messages as fit its window (`peer.rs`).
+//!
 //! libfabric is opened when a job has ranks beyond this node and not before, so a program runs without it elsewhere. Its structures
 //! are those of its ABI 1.3 (libfabric 1.9); `header.c` compares them with the installed header when a library is built.
 //!
@@ -19,13 +21,16 @@ extern crate std;
 mod abi;
 mod component;
 mod module;
+mod operation;
 mod params;
+mod peer;
 mod poll;
 mod pvars;
 mod raw;
 mod selection;
 mod send;
 mod state;
+mod transfer;
 pub mod wire;
 
 pub use component::{COMPONENT, INFO};

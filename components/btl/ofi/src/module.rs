@@ -1,14 +1,17 @@
 //! The module: its capabilities and its peers. Each verb has a file of its own.
+#![allow(unsafe_code)] // the unsafe methods of the framework's trait
 
-use crate::params::EAGER_LIMIT;
+use crate::params::{EAGER_LIMIT, WINDOW};
 use crate::raw::{Fabric, Offer};
 use crate::selection::ProviderKind;
 use crate::state::State;
-use crate::wire::{self, Address, FORMAT, HEADER_BYTES, WIRE_ID};
+use crate::wire::{self, Address, FORMAT, HEADER_BYTES, WINDOW_MAX, WINDOW_MIN, WIRE_ID};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use opal_core::framework::btl::{self, AmId, Caps, Endpoint, Full, Job, Module, Peer, RemoteCaps};
+use opal_core::framework::btl::{
+    self, AmId, Begun, Caps, Completion, Endpoint, Full, Job, Module, Peer, Registration, Remote, RemoteCaps,
+};
 use opal_core::sync::{ConditionalLock, Once};
 use opal_core::{Error, Result, message, wait};
 
@@ -29,16 +32,19 @@ impl Ofi {
     /// Over an endpoint whose buffers have so many bytes. `Err` with half a sentence.
     pub fn new(fabric: Fabric, offer: &Offer, job: &Job, buffer_bytes: usize) -> core::result::Result<Ofi, String> {
         let own = fabric.address()?;
+        let window = WINDOW.size().clamp(usize::from(WINDOW_MIN), usize::from(WINDOW_MAX)) as u16;
         let address = Address {
             format: offer.format,
             protocol: offer.protocol().0,
             protocol_version: offer.protocol().1,
             receive_bytes: buffer_bytes as u32,
+            window,
             provider: offer.provider.as_bytes(),
             address: &own,
         };
         let address = address.encode().ok_or("its address or its provider's name is too long")?;
         let payload = buffer_bytes - HEADER_BYTES;
+        let reached = if fabric.reach().operations > 0 { offer.message_bytes() } else { 0 };
         let kind = ProviderKind::of(&offer.provider);
         let caps = Caps {
             immediate_bits: 64,
@@ -48,10 +54,10 @@ impl Ofi {
             latency_ns: kind.latency_ns(),
             bandwidth_mbps: kind.bandwidth_mbps(),
             exclusivity: EXCLUSIVITY,
-            remote: RemoteCaps::NONE,
+            remote: RemoteCaps { put_bytes: reached, get_bytes: reached, ..RemoteCaps::NONE },
             wire_id: WIRE_ID,
         };
-        let state = ConditionalLock::new(State::new(fabric, *job));
+        let state = ConditionalLock::new(State::new(fabric, *job, window));
         Ok(Ofi { caps, path: offer.described(), address, state })
     }
 
@@ -116,7 +122,7 @@ impl Module for Ofi {
         }
         let address = self.check(rank, peer.address)?;
         match state.fabric.insert(address.address) {
-            Ok(number) => state.add(rank, peer.index, number),
+            Ok(number) => state.add(rank, peer.index, number, address.window),
             Err(error) => {
                 let (why, place) = (state.fabric.words(error), state.fabric.address_text(address.address));
                 message!("btl/ofi: the fabric does not take the address {place} of rank {rank}: {why}");
@@ -139,6 +145,48 @@ impl Module for Ofi {
         fill: &mut dyn FnMut(*mut u8),
     ) -> core::result::Result<(), Full> {
         self.send_filled(to, am, immediate, bytes, fill)
+    }
+
+    unsafe fn put(
+        &self,
+        to: Endpoint,
+        from: *const u8,
+        remote: Remote,
+        bytes: usize,
+        done: Completion,
+    ) -> core::result::Result<Begun, Full> {
+        // SAFETY: the caller's promise.
+        let post = |state: &State, slot, peer, place| unsafe { state.fabric.put(slot, peer, from, place, bytes) };
+        self.state.lock().reach(to.0, remote, done, post)
+    }
+
+    unsafe fn get(
+        &self,
+        from: Endpoint,
+        to: *mut u8,
+        remote: Remote,
+        bytes: usize,
+        done: Completion,
+    ) -> core::result::Result<Begun, Full> {
+        // SAFETY: the caller's promise.
+        let post = |state: &State, slot, peer, place| unsafe { state.fabric.get(slot, peer, to, place, bytes) };
+        self.state.lock().reach(from.0, remote, done, post)
+    }
+
+    fn register_memory(&self, address: *mut u8, bytes: usize) -> Result<Registration> {
+        self.expose(address, bytes)
+    }
+
+    fn unregister_memory(&self, registration: Registration) {
+        self.hide(&registration);
+    }
+
+    fn import_key(&self, _of: Endpoint, key: &[u8]) -> Result<u64> {
+        self.keep_key(key)
+    }
+
+    fn drop_key(&self, _of: Endpoint, key: u64) {
+        self.forget_key(key);
     }
 
     fn path_detail(&self, _to: Endpoint) -> String {

@@ -17,6 +17,8 @@ opal_core::params! {
     pub static FRAGMENT_SIZE: Size = Int(65504), "bytes", level 5;
     /// How many receives are posted for messages of all peers.
     pub static RECEIVES: Size = Int(128), "", level 5;
+    /// How many messages of each other rank may be on their way to this one before it must have taken some of them.
+    pub static WINDOW: Size = Int(32), "", level 5;
     /// How many messages to all peers may be on their way before senders must wait.
     pub static SENDS: Size = Int(128), "", level 5;
 }

@@ -1,12 +1,13 @@
 //! Polling: what the completion queue says, and the messages that came.
 
 use crate::module::Ofi;
+use crate::peer::{Early, Peer, Turn};
 use crate::raw::{EVENTS, Event, Failure, Read};
-use crate::state::{Early, State, Turn};
-use crate::wire::{self, HEADER_BYTES, Header};
+use crate::state::State;
+use crate::wire::{self, CREDITS, HEADER_BYTES, Header};
 use opal_core::framework::btl::{self, AM_IDS, deliver};
 use opal_core::mem::Untrusted;
-use opal_core::verbose;
+use opal_core::{Error, verbose};
 
 impl Ofi {
     /// Takes what has completed; returns how many messages were taken.
@@ -23,11 +24,12 @@ impl Ofi {
                 taken += self.take(slot, bytes);
             }
         }
-        let lost = {
+        let (ended, lost) = {
             let mut state = self.state.lock();
             state.try_again();
-            core::mem::take(&mut state.lost)
+            (core::mem::take(&mut state.memory.ended), core::mem::take(&mut state.lost))
         };
+        ended.into_iter().for_each(|(done, ended)| (done.call)(done.token, ended));
         lost.into_iter().for_each(btl::failed);
         taken
     }
@@ -36,6 +38,11 @@ impl Ofi {
     fn take(&self, slot: u32, bytes: usize) -> usize {
         let Some(header) = self.checked(slot, bytes) else { return 0 };
         let rank = header.from;
+        if header.am == CREDITS {
+            // Whoever waits for room tries again in this very pass of progress.
+            self.state.lock().receive(slot);
+            return 0;
+        }
         let turn = self.state.lock().take_turn(Early { header, slot, bytes });
         match turn {
             Turn::Early => return 0,
@@ -67,14 +74,12 @@ impl Ofi {
         }
         let mut state = self.state.lock();
         if let Some(header) = header
-            && let Some(peer) = state.peers.get(header.from as usize)
+            && let Some(peer) = state.peers.get_mut(header.from as usize)
         {
-            let is_sound = usize::from(header.am) < AM_IDS;
-            if !peer.closed && is_sound {
-                return Some(header);
-            }
-            if !is_sound {
-                state.lose(header.from, "breaks the format", "it sends messages of a kind that there is not");
+            match Self::note_header(peer, &header) {
+                Ok(true) => return Some(header),
+                Ok(false) => {}
+                Err(why) => state.lose(header.from, "breaks the format", why),
             }
         } else {
             state.dropped += 1;
@@ -82,6 +87,20 @@ impl Ofi {
         }
         state.receive(slot);
         None
+    }
+
+    /// Takes the credits that a message of a peer returns. Whether the message counts; `Err`: no sender writes such a header, and why.
+    fn note_header(peer: &mut Peer, header: &Header) -> Result<bool, &'static str> {
+        if peer.closed {
+            return Ok(false);
+        }
+        if usize::from(header.am) >= AM_IDS && header.am != CREDITS {
+            return Err("it sends messages of a kind that there is not");
+        }
+        match peer.take_back(header.returned) {
+            true => Ok(true),
+            false => Err("it returns more messages than were sent to it"),
+        }
     }
 
     /// The header of a message that only a process of the job can have sent to this one.
@@ -116,7 +135,7 @@ impl Ofi {
             let payload: Untrusted<'_> = all.skip(HEADER_BYTES);
             deliver(header.am, index, header.immediate, payload);
         }
-        self.state.lock().receive(slot);
+        self.state.lock().handed_out(header.from, slot);
     }
 }
 
@@ -135,8 +154,10 @@ impl State {
             }
         };
         for event in &events[..count] {
-            if let Event::Sent(slot) = *event {
-                self.sent(slot);
+            match *event {
+                Event::Sent(slot) => _ = self.sent(slot),
+                Event::Reached(slot) => _ = self.memory.end(slot, Ok(0)),
+                Event::Received(..) | Event::Foreign => {}
             }
         }
         count
@@ -146,8 +167,14 @@ impl State {
     fn note_failure(&mut self, failure: &Failure) {
         match failure.event {
             Event::Sent(slot) => {
-                let rank = self.sent(slot);
-                self.lose(rank, "was not reached", &failure.words);
+                if let Some(rank) = self.sent(slot) {
+                    self.lose(rank, "was not reached", &failure.words);
+                }
+            }
+            Event::Reached(slot) => {
+                if let Some(rank) = self.memory.end(slot, Err(Error::Unreachable)) {
+                    self.lose(rank, "has memory that was not reached", &failure.words);
+                }
             }
             // Longer than any of ours, say: whoever sent it is no process of the job, or what it sent next is missed.
             Event::Received(slot, _) => {

@@ -3,8 +3,10 @@
 mod buffers;
 mod endpoint;
 mod provider;
+mod transfer;
 
 pub use endpoint::{EVENTS, Event, Fabric, Failure, Posted, Read};
 #[cfg(test)]
 pub use provider::at;
 pub use provider::{At, Library, Offer};
+pub use transfer::{Place, Region};

@@ -1,8 +1,10 @@
 //! Peers by rank, and what is under way. All of it has one lock; handlers of messages run without it.
 
 use crate::abi::FiAddr;
+use crate::operation::Memory;
+use crate::peer::{Early, Peer, Turn};
 use crate::raw::{Fabric, Posted};
-use crate::wire::{self, Header};
+use crate::wire::{self, CREDITS, HEADER_BYTES, Header};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use opal_core::framework::btl::Job;
@@ -20,12 +22,18 @@ pub struct State {
     pub peers: Table<Peer>,
     /// Buffers that wait for a message to send.
     free: Vec<u32>,
-    /// By buffer: to whom it is under way.
-    receivers: Box<[u32]>,
+    /// By buffer: with what it is under way.
+    sending: Box<[Sending]>,
+    /// How many messages each peer may have on their way to this process.
+    pub window: u16,
+    /// Ranks to which credits must be returned, and for which there was no room.
+    owed: Vec<u32>,
     /// Ranks with a message for which the provider had no room.
     waiting: Vec<u32>,
     /// Buffers that should receive, and for which the provider had no room.
     unposted: Vec<u32>,
+    /// Memory of peers, and operations on it.
+    pub memory: Memory,
     /// Messages whose completion has not come.
     under_way: u32,
     /// Peers, by their number for the layer above, of which it has not been told that they are lost.
@@ -38,62 +46,30 @@ pub struct State {
     pub dropped: u64,
 }
 
-/// A peer that was added.
-pub struct Peer {
-    /// Its number for the layer above.
-    pub index: u32,
-    /// Where it stands in the address vector.
-    address: FiAddr,
-    /// The token of messages to it.
-    token_there: u64,
-    /// The token of its messages.
-    pub token_here: u64,
-    /// Number of the next message to it.
-    next: u32,
-    /// Number of its next message.
-    wanted: u32,
-    /// What came before its turn.
-    early: Vec<Early>,
-    /// A buffer, with so many bytes, for which the provider had no room.
-    waiting: Option<(u32, usize)>,
-    /// It was removed, or broke the format, or counts as lost.
-    pub closed: bool,
-}
-
-/// A message that waits for those before it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Early {
-    /// What stands before it.
-    pub header: Header,
-    /// The buffer that it lies in.
-    pub slot: u32,
-    /// Its length with the header.
-    pub bytes: usize,
-}
-
-/// What a message is to those before it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Turn {
-    /// It is next.
-    Next,
-    /// It waits, in its buffer.
-    Early,
-    /// No sender numbers messages so.
-    Never,
+/// What a buffer is under way with.
+#[derive(Clone, Copy)]
+struct Sending {
+    rank: u32,
+    /// It only returns credits.
+    is_return: bool,
 }
 
 impl State {
     /// Over an endpoint whose buffers are all free.
-    pub fn new(fabric: Fabric, job: Job) -> State {
+    pub fn new(fabric: Fabric, job: Job, window: u16) -> State {
         let (sends, receives) = fabric.counts();
+        let memory = Memory::new(fabric.reach().operations);
         State {
             fabric,
             job,
             peers: Table::new(),
             free: (0..sends).rev().collect(),
-            receivers: alloc::vec![0; sends as usize].into_boxed_slice(),
+            sending: alloc::vec![Sending { rank: 0, is_return: false }; sends as usize].into_boxed_slice(),
+            window,
+            owed: Vec::new(),
             waiting: Vec::new(),
             unposted: (0..receives).rev().collect(),
+            memory,
             under_way: 0,
             lost: Vec::new(),
             due: Timed::new(),
@@ -102,29 +78,20 @@ impl State {
         }
     }
 
-    /// Adds a peer of the job.
-    pub fn add(&mut self, rank: u32, index: u32, address: FiAddr) {
+    /// Adds a peer of the job that allows so many messages on their way to it.
+    pub fn add(&mut self, rank: u32, index: u32, address: FiAddr, window: u16) {
         let own = self.job.index;
-        *self.peers.place(rank as usize) = Some(Peer {
-            index,
-            address,
-            token_there: wire::token(&self.job, own, rank),
-            token_here: wire::token(&self.job, rank, own),
-            next: 0,
-            wanted: 0,
-            early: Vec::new(),
-            waiting: None,
-            closed: false,
-        });
+        let tokens = [wire::token(&self.job, own, rank), wire::token(&self.job, rank, own)];
+        *self.peers.place(rank as usize) = Some(Peer::new(index, address, tokens, window));
     }
 
     /// A buffer for a message to a peer, and what stands before the payload; `None`: there is no room.
     pub fn begin(&mut self, rank: u32, am: u8, immediate: u64) -> Option<(u32, Header)> {
-        let peer = self.peers.get_mut(rank as usize).filter(|peer| !peer.closed && peer.waiting.is_none())?;
+        let free = self.free.len().saturating_sub(self.reserve());
+        let peer = self.peers.get_mut(rank as usize).filter(|peer| peer.may_send(free))?;
         let slot = self.free.pop()?;
-        let header = Header { from: self.job.index, token: peer.token_there, immediate, number: peer.next, am };
-        peer.next = peer.next.wrapping_add(1);
-        Some((slot, header))
+        let (number, returned) = peer.number();
+        Some((slot, Header { from: self.job.index, token: peer.token_there, immediate, number, am, returned }))
     }
 
     /// Sends a buffer, or lets it wait. After `begin`, or when it had waited.
@@ -132,8 +99,8 @@ impl State {
         let Some(peer) = self.peers.get_mut(rank as usize) else { return };
         match self.fabric.send(slot, bytes, peer.address) {
             Posted::Begun => {
-                self.receivers[slot as usize] = rank;
-                self.under_way += 1;
+                peer.under_way += 1;
+                self.begun(slot, Sending { rank, is_return: false });
             }
             Posted::Full => {
                 peer.waiting = Some((slot, bytes));
@@ -147,11 +114,62 @@ impl State {
         }
     }
 
-    /// A message has left; its receiver.
-    pub fn sent(&mut self, slot: u32) -> u32 {
+    /// A message of a peer was handed out, and its buffer may receive again. It is returned to the sender, now or with others.
+    pub fn handed_out(&mut self, rank: u32, slot: u32) {
+        self.receive(slot);
+        let window = self.window;
+        if self.peers.get_mut(rank as usize).is_some_and(|peer| peer.owe(window)) {
+            self.return_credits(rank);
+        }
+    }
+
+    /// Returns what is owed to a peer in a message of its own, or lets that wait.
+    fn return_credits(&mut self, rank: u32) {
+        let own = self.job.index;
+        let Some(peer) = self.peers.get_mut(rank as usize).filter(|peer| peer.owes(self.window)) else { return };
+        let Some(slot) = self.free.pop() else { return self.owed.push(rank) };
+        let (token, returned) = (peer.token_there, peer.owed());
+        let header = Header { from: own, token, immediate: 0, number: 0, am: CREDITS, returned };
+        self.fabric.fill(slot, &header.encode(), 0, &mut |_| {});
+        match self.fabric.send(slot, HEADER_BYTES, peer.address) {
+            Posted::Begun => {
+                peer.returned();
+                self.begun(slot, Sending { rank, is_return: true });
+            }
+            Posted::Full => {
+                self.free.push(slot);
+                self.owed.push(rank);
+            }
+            // Perhaps it has left after its last message. If not, the next message to it says more.
+            Posted::Refused(_) => {
+                peer.returned();
+                self.free.push(slot);
+            }
+        }
+    }
+
+    fn begun(&mut self, slot: u32, sending: Sending) {
+        self.sending[slot as usize] = sending;
+        self.under_way += 1;
+    }
+
+    /// Buffers that messages leave to those which return credits.
+    fn reserve(&self) -> usize {
+        (self.sending.len() / 8).clamp(1, RESERVE_MAX)
+    }
+
+    /// A message has left, or never will; its receiver, unless it only returned credits.
+    pub fn sent(&mut self, slot: u32) -> Option<u32> {
         self.under_way -= 1;
         self.free.push(slot);
-        self.receivers[slot as usize]
+        let Sending { rank, is_return } = self.sending[slot as usize];
+        if is_return {
+            return None;
+        }
+        if let Some(peer) = self.peers.get_mut(rank as usize) {
+            peer.under_way -= 1;
+        }
+        Some(rank)
     }
 
     /// Lets a message come into a buffer, at once or when the provider has room.
@@ -182,19 +200,21 @@ impl State {
                 self.send(rank, slot, bytes);
             }
         }
-        self.due.set(!self.is_drained() || !self.unposted.is_empty());
+        for rank in core::mem::take(&mut self.owed) {
+            self.return_credits(rank);
+        }
+        self.due.set(!self.is_drained() || !self.unposted.is_empty() || !self.owed.is_empty());
     }
 
     /// Whether everything has left.
     pub fn is_drained(&self) -> bool {
-        self.is_broken || (self.under_way == 0 && self.waiting.is_empty())
+        self.is_broken || (self.under_way == 0 && self.waiting.is_empty() && self.memory.is_idle())
     }
 
     /// Places a message of a peer among its others. One that is early is kept.
     pub fn take_turn(&mut self, early: Early) -> Turn {
-        let most = self.fabric.counts().1;
         match self.peers.get_mut(early.header.from as usize) {
-            Some(peer) => peer.take_turn(early, most),
+            Some(peer) => peer.take_turn(early, self.window),
             None => Turn::Never,
         }
     }
@@ -221,6 +241,7 @@ impl State {
         self.free.extend(peer.waiting.take().map(|(slot, _)| slot));
         let early = core::mem::take(&mut peer.early);
         self.waiting.retain(|waiting| *waiting != rank);
+        self.owed.retain(|owed| *owed != rank);
         early.into_iter().for_each(|early| self.receive(early.slot));
     }
 
@@ -239,78 +260,9 @@ impl State {
             self.lost.push(peer.index);
         }
         self.waiting.clear();
+        self.owed.clear();
+        self.memory.end_all();
     }
 }
 
-impl Peer {
-    fn take_turn(&mut self, early: Early, most: u32) -> Turn {
-        match early.header.number.wrapping_sub(self.wanted) {
-            0 => {
-                self.wanted = self.wanted.wrapping_add(1);
-                Turn::Next
-            }
-            // More cannot have come, since each lies in a buffer.
-            ahead if ahead < most && !self.early.iter().any(|one| one.header.number == early.header.number) => {
-                self.early.push(early);
-                Turn::Early
-            }
-            _ => Turn::Never,
-        }
-    }
-
-    fn next_early(&mut self) -> Option<Early> {
-        let at = self.early.iter().position(|early| early.header.number == self.wanted)?;
-        self.wanted = self.wanted.wrapping_add(1);
-        Some(self.early.swap_remove(at))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const MOST: u32 = 4;
-
-    fn peer(wanted: u32) -> Peer {
-        Peer {
-            index: 0,
-            address: 0,
-            token_there: 0,
-            token_here: 0,
-            next: 0,
-            wanted,
-            early: Vec::new(),
-            waiting: None,
-            closed: false,
-        }
-    }
-
-    fn message(number: u32) -> Early {
-        Early { header: Header { from: 0, token: 0, immediate: 0, number, am: 0 }, slot: number, bytes: 32 }
-    }
-
-    /// A short message overtakes a long one, also where the numbers begin anew.
-    #[test]
-    fn what_comes_early_waits_for_its_turn() {
-        for first in [0, u32::MAX - 1] {
-            let number = |offset: u32| first.wrapping_add(offset);
-            let mut peer = peer(first);
-            assert_eq!(peer.take_turn(message(number(2)), MOST), Turn::Early);
-            assert_eq!(peer.take_turn(message(number(1)), MOST), Turn::Early);
-            assert_eq!(peer.next_early(), None);
-            assert_eq!(peer.take_turn(message(number(0)), MOST), Turn::Next);
-            let waited = [peer.next_early(), peer.next_early(), peer.next_early()];
-            assert_eq!(waited, [Some(message(number(1))), Some(message(number(2))), None]);
-            assert_eq!(peer.take_turn(message(number(3)), MOST), Turn::Next);
-        }
-    }
-
-    #[test]
-    fn numbers_that_cannot_be() {
-        let mut peer = peer(7);
-        assert_eq!(peer.take_turn(message(6), MOST), Turn::Never, "it was there");
-        assert_eq!(peer.take_turn(message(7 + MOST), MOST), Turn::Never, "it would lie in no buffer");
-        assert_eq!(peer.take_turn(message(8), MOST), Turn::Early);
-        assert_eq!(peer.take_turn(message(8), MOST), Turn::Never, "twice");
-    }
-}
+const RESERVE_MAX: usize = 8;

@@ -3,7 +3,7 @@
 use crate::abi::{
     ADDR_STR, AvAttr, AvOps, CmOps, Context, CqAttr, CqEntry, CqError, CqOps, DomainAttr, DomainOps, EpAttr,
     FabricAttr, FabricOps, Fid, FidAv, FidCq, FidDomain, FidEp, FidFabric, FidMr, FidOps, Info, Message, MrOps, MsgOps,
-    RxAttr, SOCKADDR_IN, SOCKADDR_IN6, TxAttr,
+    RmaMessage, RmaOps, RmaRun, RxAttr, SOCKADDR_IN, SOCKADDR_IN6, TxAttr,
 };
 use crate::raw::{self, At, Library, Offer};
 use crate::selection::{Verdict, Wishes, choose};
@@ -62,6 +62,8 @@ fn sizes() -> Vec<String> {
         ("fi_cq_err_entry", size_of::<CqError>()),
         ("fi_msg", size_of::<Message>()),
         ("fi_context2", size_of::<Context>()),
+        ("fi_msg_rma", size_of::<RmaMessage>()),
+        ("fi_rma_iov", size_of::<RmaRun>()),
     ];
     all.iter().map(|(name, bytes)| format!("SAME(sizeof(struct {name}), {bytes});")).collect()
 }
@@ -91,6 +93,7 @@ fn places() -> Vec<String> {
         ("fi_domain_attr, threading", offset_of!(DomainAttr, threading)),
         ("fi_domain_attr, resource_mgmt", offset_of!(DomainAttr, resource_management)),
         ("fi_domain_attr, mr_mode", offset_of!(DomainAttr, mr_mode)),
+        ("fi_domain_attr, mr_key_size", offset_of!(DomainAttr, mr_key_bytes)),
         ("fi_fabric_attr, name", offset_of!(FabricAttr, name)),
         ("fi_fabric_attr, prov_name", offset_of!(FabricAttr, provider)),
         ("fid, ops", offset_of!(Fid, ops)),
@@ -98,10 +101,12 @@ fn places() -> Vec<String> {
         ("fid_domain, ops", offset_of!(FidDomain, ops)),
         ("fid_domain, mr", offset_of!(FidDomain, mr)),
         ("fid_mr, mem_desc", offset_of!(FidMr, descriptor)),
+        ("fid_mr, key", offset_of!(FidMr, key)),
         ("fid_av, ops", offset_of!(FidAv, ops)),
         ("fid_cq, ops", offset_of!(FidCq, ops)),
         ("fid_ep, cm", offset_of!(FidEp, cm)),
         ("fid_ep, msg", offset_of!(FidEp, msg)),
+        ("fid_ep, rma", offset_of!(FidEp, rma)),
         ("fi_ops, close", offset_of!(FidOps, close)),
         ("fi_ops, bind", offset_of!(FidOps, bind)),
         ("fi_ops, control", offset_of!(FidOps, control)),
@@ -120,6 +125,13 @@ fn places() -> Vec<String> {
         ("fi_ops_msg, recv", offset_of!(MsgOps, receive)),
         ("fi_ops_msg, send", offset_of!(MsgOps, send)),
         ("fi_ops_msg, sendmsg", offset_of!(MsgOps, send_message)),
+        ("fi_ops_rma, read", offset_of!(RmaOps, read)),
+        ("fi_ops_rma, writemsg", offset_of!(RmaOps, write_message)),
+        ("fi_msg_rma, addr", offset_of!(RmaMessage, to)),
+        ("fi_msg_rma, rma_iov", offset_of!(RmaMessage, remote)),
+        ("fi_msg_rma, context", offset_of!(RmaMessage, context)),
+        ("fi_rma_iov, len", offset_of!(RmaRun, bytes)),
+        ("fi_rma_iov, key", offset_of!(RmaRun, key)),
         ("fi_av_attr, count", offset_of!(AvAttr, count)),
         ("fi_cq_attr, format", offset_of!(CqAttr, format)),
         ("fi_cq_attr, wait_obj", offset_of!(CqAttr, wait_object)),

@@ -7,8 +7,9 @@
 //! | 8 | 8 | token of the pair, see [`token`] |
 //! | 16 | 8 | immediate |
 //! | 24 | 4 | number of the message among those from this sender to this receiver |
-//! | 28 | 1 | am id |
-//! | 29 | 3 | zeros |
+//! | 28 | 1 | am id, or [`CREDITS`] in a message that only returns credits: it has no number and no payload |
+//! | 29 | 1 | zero |
+//! | 30 | 2 | credits that are returned: messages of the receiver's which the sender has handed out since it last said so |
 //! | 32 | | payload |
 //!
 //! | offset | bytes | address |
@@ -20,8 +21,13 @@
 //! | 16 | 4 | bytes of a buffer that receives |
 //! | 20 | 1 | length of the provider's name |
 //! | 21 | 1 | length of the fabric's address |
-//! | 22 | 2 | zeros |
+//! | 22 | 2 | credits: how many messages each other process may send before some of them are returned |
 //! | 24 | | the provider's name, then the fabric's address |
+//!
+//! | offset | bytes | key of memory |
+//! |---|---|---|
+//! | 0 | 8 | the fabric's key |
+//! | 8 | 8 | what is subtracted from addresses |
 //!
 //! Little-endian.
 
@@ -33,13 +39,18 @@ use opal_core::framework::btl::Job;
 use sha2::Sha256;
 
 /// What both ends must agree on.
-pub const FORMAT: &str =
-    "btl/ofi 1: header 32 rank token immediate number am; address 24 format protocol version buffer provider";
+pub const FORMAT: &str = "btl/ofi 2: header 32 rank token immediate number am returned; address 24 format protocol version buffer credits provider";
 
 /// Stands for the format: another number for another one.
-pub const WIRE_ID: u32 = 0x0f1b_0001;
+pub const WIRE_ID: u32 = 0x0f1b_0002;
 /// Bytes before a payload.
 pub const HEADER_BYTES: usize = size_of::<Layout>();
+/// Instead of an am id: the message only returns credits.
+pub const CREDITS: u8 = 0xff;
+/// The least: one is returned while the other one is under way.
+pub const WINDOW_MIN: u16 = 2;
+/// The most messages that a process may have on their way to another one.
+pub const WINDOW_MAX: u16 = 1 << 14;
 /// The longest address of a fabric that is believed.
 pub const FABRIC_ADDRESS_MAX: usize = 128;
 
@@ -56,6 +67,8 @@ pub struct Header {
     pub number: u32,
     /// Kind of the message, as the sender says.
     pub am: u8,
+    /// Credits that it returns.
+    pub returned: u16,
 }
 
 impl Header {
@@ -68,6 +81,7 @@ impl Header {
         bytes[span_of!(Layout, immediate)].copy_from_slice(&self.immediate.to_le_bytes());
         bytes[span_of!(Layout, number)].copy_from_slice(&self.number.to_le_bytes());
         bytes[span_of!(Layout, am)].copy_from_slice(&[self.am]);
+        bytes[span_of!(Layout, returned)].copy_from_slice(&self.returned.to_le_bytes());
         bytes
     }
 
@@ -75,7 +89,7 @@ impl Header {
     pub fn parse(bytes: &[u8; HEADER_BYTES]) -> Option<Header> {
         let word = |range| u32::from_le_bytes(part(bytes, range));
         let long = |range| u64::from_le_bytes(part(bytes, range));
-        if word(span_of!(Layout, wire_id)) != WIRE_ID || bytes[span_of!(Layout, zeros)] != [0; 3] {
+        if word(span_of!(Layout, wire_id)) != WIRE_ID || bytes[span_of!(Layout, zero)] != [0] {
             return None;
         }
         let [am] = part(bytes, span_of!(Layout, am));
@@ -85,19 +99,56 @@ impl Header {
             immediate: long(span_of!(Layout, immediate)),
             number: word(span_of!(Layout, number)),
             am,
+            returned: u16::from_le_bytes(part(bytes, span_of!(Layout, returned))),
         })
     }
 }
 
 /// What only processes of the job can write into a message of `from` to `to`.
 pub fn token(job: &Job, from: u32, to: u32) -> u64 {
+    hashed(job, [b"btl/ofi", &from.to_le_bytes(), &to.to_le_bytes()])
+}
+
+/// A key for memory of this process that others cannot guess: the one with this number.
+pub fn secret_key(job: &Job, number: u64) -> u64 {
+    hashed(job, [b"btl/ofi memory", &job.index.to_le_bytes(), &number.to_le_bytes()])
+}
+
+fn hashed(job: &Job, parts: [&[u8]; 3]) -> u64 {
     let mut mac = Hmac::<Sha256>::new_from_slice(&job.secret).expect("HMAC takes keys of any length");
-    mac.update(b"btl/ofi");
+    mac.update(parts[0]);
     mac.update(&job.number.to_le_bytes());
-    mac.update(&from.to_le_bytes());
-    mac.update(&to.to_le_bytes());
+    parts[1..].iter().for_each(|part| mac.update(part));
     let hash = mac.finalize().into_bytes();
     u64::from_le_bytes(*hash.first_chunk().expect("the hash has 32 bytes"))
+}
+
+/// What a peer needs to know to reach memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Key {
+    /// The fabric's key.
+    pub key: u64,
+    /// What is subtracted from an address there.
+    pub origin: u64,
+}
+
+/// Length of a [`Key`].
+pub const KEY_BYTES: usize = 16;
+
+impl Key {
+    /// As bytes.
+    pub fn encode(&self) -> [u8; KEY_BYTES] {
+        let mut bytes = [0; KEY_BYTES];
+        bytes[..8].copy_from_slice(&self.key.to_le_bytes());
+        bytes[8..].copy_from_slice(&self.origin.to_le_bytes());
+        bytes
+    }
+
+    /// From bytes: any that are as many.
+    pub fn parse(bytes: &[u8; KEY_BYTES]) -> Key {
+        let half = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
+        Key { key: half(0), origin: half(8) }
+    }
 }
 
 /// A published address in parts.
@@ -111,6 +162,8 @@ pub struct Address<'a> {
     pub protocol_version: u32,
     /// The longest message that it takes, with its header.
     pub receive_bytes: u32,
+    /// How many messages of each other process may be on their way to it.
+    pub window: u16,
     /// The provider's name.
     pub provider: &'a [u8],
     /// The endpoint's address in the fabric.
@@ -127,7 +180,8 @@ impl<'a> Address<'a> {
         for word in [WIRE_ID, self.format, self.protocol, self.protocol_version, self.receive_bytes] {
             bytes.extend_from_slice(&word.to_le_bytes());
         }
-        bytes.extend_from_slice(&[provider, address, 0, 0]);
+        bytes.extend_from_slice(&[provider, address]);
+        bytes.extend_from_slice(&self.window.to_le_bytes());
         bytes.extend_from_slice(self.provider);
         bytes.extend_from_slice(self.address);
         Some(bytes)
@@ -137,9 +191,11 @@ impl<'a> Address<'a> {
     pub fn parse(bytes: &'a [u8]) -> Option<Address<'a>> {
         let (head, rest) = bytes.split_first_chunk::<ADDRESS_HEAD_BYTES>()?;
         let word = |at: usize| u32::from_le_bytes(head[at..at + 4].try_into().expect("four bytes"));
-        let [provider, address, 0, 0] = head[20..24] else { return None };
-        let (provider, address) = (usize::from(provider), usize::from(address));
-        let is_sound = word(0) == WIRE_ID && (1..=FABRIC_ADDRESS_MAX).contains(&address);
+        let [provider, address] = [head[20], head[21]].map(usize::from);
+        let window = u16::from_le_bytes([head[22], head[23]]);
+        let is_sound = word(0) == WIRE_ID
+            && (1..=FABRIC_ADDRESS_MAX).contains(&address)
+            && (WINDOW_MIN..=WINDOW_MAX).contains(&window);
         if !is_sound || rest.len() != provider + address {
             return None;
         }
@@ -148,6 +204,7 @@ impl<'a> Address<'a> {
             protocol: word(8),
             protocol_version: word(12),
             receive_bytes: word(16),
+            window,
             provider: &rest[..provider],
             address: &rest[provider..],
         })
@@ -172,7 +229,8 @@ struct Layout {
     immediate: u64,
     number: u32,
     am: u8,
-    zeros: [u8; 3],
+    zero: u8,
+    returned: u16,
 }
 
 const ADDRESS_HEAD_BYTES: usize = 24;

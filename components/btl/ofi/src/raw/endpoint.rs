@@ -2,7 +2,7 @@
 #![allow(unsafe_code)]
 
 use super::buffers::Buffers;
-use super::provider::{Library, Offer, copied};
+use super::provider::{Library, Offer, Reach, copied};
 use crate::abi::{
     ADDR_UNSPEC, AvAttr, COMPLETION, CQ_FORMAT_MSG, CqAttr, CqEntry, CqError, EAGAIN, EAVAIL, ENABLE, FiAddr, Fid,
     FidAv, FidCq, FidDomain, FidEp, FidFabric, FidMr, GETWAIT, INJECT, MR_LOCAL, Message, RECV, SEND, TRANSMIT,
@@ -26,9 +26,13 @@ pub struct Fabric {
     fabric: &'static FidFabric,
     av: &'static FidAv,
     cq: &'static FidCq,
-    ep: &'static FidEp,
+    pub(super) ep: &'static FidEp,
     sends: Buffers,
     receives: Buffers,
+    /// One context for each operation on memory of a peer.
+    pub(super) operations: Buffers,
+    pub(super) domain: &'static FidDomain,
+    pub(super) reach: Reach,
     inject_bytes: usize,
     wait: Option<i32>,
 }
@@ -64,6 +68,8 @@ pub enum Event {
     Sent(u32),
     /// So many bytes came into this buffer.
     Received(u32, usize),
+    /// This operation on memory of a peer is complete.
+    Reached(u32),
     /// It is none of ours.
     Foreign,
 }
@@ -101,7 +107,8 @@ impl Fabric {
         check("fi_av_open", unsafe { (domain.ops.av_open)(domain, &attributes, &mut av, null_mut()) })?;
         // SAFETY: see above.
         let av = unsafe { &*av };
-        let entries = (counts.0 + counts.1) as usize + EVENTS;
+        let reach = Reach::of(offer);
+        let entries = (counts.0 + counts.1 + reach.operations) as usize + EVENTS;
         let (cq, can_wait) = match open_cq(domain, entries, WAIT_FD) {
             Ok(cq) => (cq, true),
             Err(_) => {
@@ -129,7 +136,8 @@ impl Fabric {
         // SAFETY: fi_getinfo's records have all attributes.
         let inject_bytes = unsafe { (*info.tx).inject_bytes };
         let wait = can_wait.then(|| descriptor(cq)).flatten();
-        Ok(Fabric { library, fabric, av, cq, ep, sends, receives, inject_bytes, wait })
+        let operations = Buffers::new(reach.operations, 0);
+        Ok(Fabric { library, fabric, av, cq, ep, sends, receives, operations, domain, reach, inject_bytes, wait })
     }
 
     /// What libfabric calls an error.
@@ -265,7 +273,7 @@ impl Fabric {
         match (self.receives.slot(context), self.sends.slot(context)) {
             (Some(slot), _) => Event::Received(slot, bytes),
             (_, Some(slot)) => Event::Sent(slot),
-            _ => Event::Foreign,
+            _ => self.operations.slot(context).map_or(Event::Foreign, Event::Reached),
         }
     }
 
@@ -343,7 +351,7 @@ fn descriptor(cq: &'static FidCq) -> Option<i32> {
     (result == 0 && descriptor >= 0).then_some(descriptor)
 }
 
-fn posted(result: isize) -> Posted {
+pub(super) fn posted(result: isize) -> Posted {
     match result {
         0 => Posted::Begun,
         _ if result == -EAGAIN => Posted::Full,

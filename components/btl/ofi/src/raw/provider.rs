@@ -3,7 +3,7 @@
 
 use crate::abi::{
     self, EpAttr, FidFabric, Info, MODE_CONTEXT, MODE_CONTEXT2, MR_ALLOCATED, MR_LOCAL, MR_PROV_KEY, MR_VIRT_ADDR, MSG,
-    ORDER_SAS, RM_ENABLED, SOCKADDR, SOCKADDR_IN, SOCKADDR_IN6, THREAD_DOMAIN,
+    ORDER_SAS, RM_ENABLED, RMA, SOCKADDR, SOCKADDR_IN, SOCKADDR_IN6, THREAD_DOMAIN,
 };
 use crate::wire::HEADER_BYTES;
 use alloc::ffi::CString;
@@ -64,6 +64,29 @@ pub enum At {
     Six,
     /// It is no address of the Internet.
     Own,
+}
+
+/// How an endpoint reaches memory.
+#[derive(Clone, Copy, Debug)]
+pub struct Reach {
+    /// How many operations may be under way; 0: it reaches none.
+    pub operations: u32,
+    /// Peers name bytes by their addresses here, not by their distance from the beginning of the registered memory.
+    pub by_address: bool,
+    /// Keys that this process may choose; `None`: the provider does.
+    pub key_mask: Option<u64>,
+}
+
+impl Reach {
+    /// Of an offer.
+    pub fn of(offer: &Offer) -> Reach {
+        let most = offer.sizes().0.min(OPERATIONS_MAX);
+        Reach {
+            operations: if offer.reaches_memory() { most as u32 } else { 0 },
+            by_address: offer.mr_mode() & MR_VIRT_ADDR != 0,
+            key_mask: offer.key_mask(),
+        }
+    }
 }
 
 impl Library {
@@ -127,15 +150,27 @@ impl Library {
         copied(text)
     }
 
-    /// All that carries messages in order between endpoints without connections, in libfabric's order. `Err` with half a sentence.
+    /// All that carries messages in order between endpoints without connections, in libfabric's order: first what also reaches memory of
+    /// peers, then what does not. `Err` with half a sentence.
     pub fn offers(&self) -> Result<Vec<Offer>, String> {
+        let mut offers = self.offers_with(MSG | RMA)?;
+        for offer in self.offers_with(MSG)? {
+            let is_same = |one: &Offer| one.format == offer.format && one.described() == offer.described();
+            if !offers.iter().any(is_same) {
+                offers.push(offer);
+            }
+        }
+        Ok(offers)
+    }
+
+    fn offers_with(&self, caps: u64) -> Result<Vec<Offer>, String> {
         // SAFETY: null asks for a record of zeros, with one of each kind of attributes.
         let hints = unsafe { (self.dup_info)(null()) };
         if hints.is_null() {
             return Err(String::from("there is no memory for its records"));
         }
         // SAFETY: just made, with all its attributes, and nobody else's.
-        unsafe { fill_hints(hints) };
+        unsafe { fill_hints(hints, caps) };
         let mut first: *const Info = null();
         // SAFETY: no node and no service, a record, and room for one address.
         let result = unsafe { (self.get_info)(API, null(), null(), 0, hints, &mut first) };
@@ -162,10 +197,10 @@ impl Library {
 ///
 /// # Safety
 /// The record and its attributes are there.
-unsafe fn fill_hints(hints: *mut Info) {
+unsafe fn fill_hints(hints: *mut Info, caps: u64) {
     // SAFETY: the caller's promise.
     let hints = unsafe { &mut *hints };
-    hints.caps = MSG;
+    hints.caps = caps;
     hints.mode = MODE_CONTEXT | MODE_CONTEXT2;
     // SAFETY: the caller's promise.
     unsafe { (*hints.ep).kind = abi::EP_RDM };
@@ -244,6 +279,24 @@ impl Offer {
         self.ep().max_message_bytes.saturating_sub(HEADER_BYTES)
     }
 
+    /// Whether memory of peers can be reached as it is. Where local memory must be registered for each operation, it is not done yet.
+    pub fn reaches_memory(&self) -> bool {
+        self.info.caps & RMA != 0 && self.mr_mode() & MR_LOCAL == 0
+    }
+
+    /// What the provider wants of registered memory.
+    pub fn mr_mode(&self) -> c_int {
+        // SAFETY: fi_getinfo's records have all attributes.
+        unsafe { (*self.info.domain).mr_mode }
+    }
+
+    /// The keys that this process may choose, as a mask; `None`: the provider chooses them.
+    pub fn key_mask(&self) -> Option<u64> {
+        // SAFETY: fi_getinfo's records have all attributes.
+        let bytes = unsafe { (*self.info.domain).mr_key_bytes };
+        (self.mr_mode() & MR_PROV_KEY == 0).then(|| u64::MAX >> (64 - 8 * bytes.clamp(1, 8)))
+    }
+
     /// How many sends and receives may be under way.
     pub fn sizes(&self) -> (usize, usize) {
         // SAFETY: fi_getinfo's records have all attributes.
@@ -276,3 +329,4 @@ impl Offer {
 /// What this component was written against: version 1.9.
 const API: u32 = 1 << 16 | 9;
 const NO_DATA: c_int = -61;
+const OPERATIONS_MAX: usize = 256;

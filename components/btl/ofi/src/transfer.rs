@@ -1,0 +1,94 @@
+//! Put and get, and this process's memory for those of peers. Keys that this process chooses are made with the job's secret, so that
+//! others cannot guess them.
+
+use crate::module::Ofi;
+use crate::operation::insert;
+use crate::raw::{Place, Posted};
+use crate::state::State;
+use crate::wire::{self, KEY_BYTES};
+use opal_core::framework::btl::{Begun, Completion, Full, Registration, Remote};
+use opal_core::{Error, Result, message};
+
+impl State {
+    /// Begins an operation by `post`, which gets its context, the peer's place in the fabric, and the bytes' place there.
+    pub fn reach(
+        &mut self,
+        rank: u32,
+        remote: Remote,
+        done: Completion,
+        post: impl FnOnce(&State, u32, u64, Place) -> Posted,
+    ) -> core::result::Result<Begun, Full> {
+        let address = self.peers.get(rank as usize).filter(|peer| !peer.closed).ok_or(Full)?.address;
+        let key = *self.memory.keys.get(remote.key as usize).and_then(Option::as_ref).ok_or(Full)?;
+        let slot = self.memory.free.pop().ok_or(Full)?;
+        let place = Place { at: remote.address.wrapping_sub(key.origin), key: key.key };
+        match post(self, slot, address, place) {
+            Posted::Begun => {
+                self.memory.under_way[slot as usize] = Some((done, rank));
+                Ok(Begun::Later)
+            }
+            Posted::Full => {
+                self.memory.free.push(slot);
+                Err(Full)
+            }
+            Posted::Refused(error) => {
+                self.memory.free.push(slot);
+                let why = self.fabric.words(error);
+                self.lose(rank, "has memory that cannot be reached", &why);
+                Err(Full)
+            }
+        }
+    }
+}
+
+impl Ofi {
+    /// Lets peers reach memory.
+    pub fn expose(&self, address: *mut u8, bytes: usize) -> Result<Registration> {
+        let mut state = self.state.lock();
+        let reach = state.fabric.reach();
+        if reach.operations == 0 {
+            return Err(Error::Unsupported);
+        }
+        let mut tries = 0;
+        let (region, key, origin) = loop {
+            state.memory.made += 1;
+            let wanted = reach.key_mask.map_or(0, |mask| wire::secret_key(&state.job, state.memory.made) & mask);
+            match state.fabric.expose(address, bytes, wanted) {
+                Ok(exposed) => break exposed,
+                Err(crate::abi::ENOKEY) if tries < KEY_TRIES => tries += 1,
+                Err(error) => {
+                    let why = state.fabric.words(error);
+                    message!("btl/ofi: {bytes} bytes of memory cannot be registered with the fabric: {why}");
+                    return Err(Error::OutOfResource);
+                }
+            }
+        };
+        let handle = insert(&mut state.memory.regions, region);
+        Ok(Registration { handle, key: wire::Key { key, origin }.encode().to_vec() })
+    }
+
+    /// Takes it back.
+    pub fn hide(&self, registration: &Registration) {
+        let mut state = self.state.lock();
+        let region = state.memory.regions.get_mut(registration.handle as usize).and_then(Option::take);
+        if let Some(region) = region {
+            state.fabric.hide(region);
+        }
+    }
+
+    /// Keeps what a peer said of its memory.
+    pub fn keep_key(&self, key: &[u8]) -> Result<u64> {
+        let key: &[u8; KEY_BYTES] = key.try_into().map_err(|_| Error::Malformed)?;
+        Ok(insert(&mut self.state.lock().memory.keys, wire::Key::parse(key)))
+    }
+
+    /// Forgets it.
+    pub fn forget_key(&self, key: u64) {
+        if let Some(place) = self.state.lock().memory.keys.get_mut(key as usize) {
+            *place = None;
+        }
+    }
+}
+
+/// How often another key is tried where one is taken.
+const KEY_TRIES: u32 = 8;
