@@ -91,7 +91,7 @@ pub fn members(roster: &[u8], meeting: &mut Meeting) -> Result<Vec<Member>> {
     let mut members = Vec::new();
     for (name, context, node, addresses) in parse(roster).ok_or_else(malformed)? {
         let met = Met { name, same_node: node == here, addresses };
-        let process = meeting.meet(met).ok_or_else(malformed)?;
+        let process = meeting.meet(&met).ok_or_else(malformed)?;
         members.push(Member { process, context });
     }
     Ok(members)

@@ -1,6 +1,7 @@
 //! Jobs that start others: how they end that do not end well, and what is left over.
 
 mod case;
+mod crossing;
 mod ends;
 mod robust;
 
@@ -20,6 +21,7 @@ pub fn tier(session: &mut Session) -> Result<()> {
     session.case("dynamic/killed", |session| killed(session).unwrap_or_else(Verdict::from));
     robust::cases(session);
     ends::cases(session);
+    crossing::cases(session);
     Ok(())
 }
 
