@@ -24,7 +24,6 @@ mod disconnect;
 mod duplicate;
 mod hints;
 mod inter;
-
 mod predefined;
 pub mod roster;
 mod split_type;

@@ -38,9 +38,9 @@ pub fn meet(
     let participants = Participants::of(comm);
     let number = comm.next_constructor();
     let key = |conversation| Key::of(conversation, comm.context, number);
-    let card = roster::card(reservation.number).map_err(alone)?;
+    let card = roster::card(reservation.number);
     let cards = Allgather::new(participants.clone(), key(Conversation::Collective), &card);
-    let cards = cards.wait::<CARD_WORDS>().map_err(alone)?;
+    let cards = roster::checked(cards.wait::<CARD_WORDS>().map_err(alone)?).map_err(alone)?;
     let is_root = comm.rank as usize == root;
     let (words, own) = match is_root {
         true => {
