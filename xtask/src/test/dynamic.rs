@@ -57,6 +57,17 @@ const CASES: &[JobCase] = &[
         says: &["MPI_ERR_SPAWN", "program /nowhere/no-such-program was not found"],
     },
     JobCase {
+        name: "no-transport",
+        options: &["-n", "2", "--mca", "btl", "self,sm"],
+        arguments: &["once"],
+        status: Some(53),
+        says: &[
+            "MPI_ERR_SPAWN",
+            "those that run here are: self, sm; eth does not",
+            "tcp does not: `--mca btl` leaves it out",
+        ],
+    },
+    JobCase {
         name: "nobody-accepts",
         options: &["-n", "1", "--mca", "mpi_connect_timeout_s", "1"],
         arguments: &["no-accept"],
