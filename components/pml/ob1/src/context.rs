@@ -180,8 +180,8 @@ impl Context {
     }
 
     /// One of its members is gone.
-    pub fn note_lost(&mut self) {
-        self.matchers.iter_mut().for_each(ContextMatcher::note_lost);
+    pub fn mark_lost(&mut self) {
+        self.matchers.iter_mut().for_each(ContextMatcher::mark_lost);
     }
 
     /// The communicator is gone.

@@ -137,7 +137,7 @@ impl<P: Default, U> Matcher<P, U> {
     }
 
     /// A source is gone: whether a receive can wait for it is to be asked wherever one is posted, and no receive is posted on the fast path.
-    pub fn note_lost(&mut self) {
+    pub fn mark_lost(&mut self) {
         if !core::mem::replace(&mut self.has_lost, true) {
             self.close_fast_posts();
         }

@@ -185,8 +185,8 @@ fn a_source_that_is_gone_closes_the_fast_path_here_and_nowhere_else() {
         matcher.cancel(entry);
         assert!(matcher.free_slot(0).is_some() && matcher.none_can_match(0..2));
     }
-    matchers[0].note_lost();
-    matchers[0].note_lost();
+    matchers[0].mark_lost();
+    matchers[0].mark_lost();
     let [one, other] = &mut matchers;
     assert!(one.has_lost() && one.free_slot(0).is_none());
     assert!(!one.none_can_match(0..2) && !one.none_can_match_exact(0..2, Tag::ANY));

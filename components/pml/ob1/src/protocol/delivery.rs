@@ -97,7 +97,7 @@ impl State {
         let Some(context) = self.context(comm.context) else { return };
         context.connect(comm.peers().members());
         if endpoint::any_dead(comm.peers().members().iter()) {
-            context.note_lost();
+            context.mark_lost();
         }
         for (envelope, message) in core::mem::take(&mut context.preactivation) {
             self.message(envelope, message);
