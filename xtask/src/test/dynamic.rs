@@ -63,7 +63,7 @@ const CASES: &[JobCase] = &[
         status: Some(53),
         says: &[
             "MPI_ERR_SPAWN",
-            "those that run here are: self, sm; eth does not",
+            "no transport reaches rank 0 in MPI_COMM_WORLD of job",
             "tcp does not: `--mca btl` leaves it out",
         ],
     },
