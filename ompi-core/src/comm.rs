@@ -12,9 +12,10 @@ use crate::topo::Topology;
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
-use opal_core::sync::{AtomicPtr, AtomicU64, AtomicUsize, ConditionalLock, Once, Ordering};
+use opal_core::sync::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, ConditionalLock, Once, Ordering};
 
 mod activate;
+mod agree;
 mod cid;
 mod coll_select;
 pub mod context;
@@ -28,8 +29,8 @@ pub mod roster;
 mod split_type;
 
 pub use cid::{Member, Reservation};
-pub use create::{create, create_from_group, create_group, free, merge, split, split_hidden};
-pub use disconnect::{disconnect, tell_left};
+pub use create::{create, create_from_group, create_group, merge, split, split_hidden};
+pub use disconnect::{disconnect, free, tell_left};
 pub use duplicate::{begin as begin_duplicate, duplicate};
 pub use hints::Hints;
 pub use inter::{create as create_inter, create_from_groups as create_inter_from_groups, tell_met};
@@ -77,6 +78,8 @@ pub struct Communicator {
     origin: Once<(&'static str, String)>,
     // Counts the collective constructors that were called on it.
     constructors: AtomicU64,
+    // All its processes have called MPI_Comm_disconnect.
+    is_ending: AtomicBool,
 }
 
 impl Communicator {
@@ -116,6 +119,7 @@ impl Communicator {
             name: ConditionalLock::new(String::new()),
             origin: Once::new(),
             constructors: AtomicU64::new(0),
+            is_ending: AtomicBool::new(false),
         }
     }
 
@@ -207,6 +211,17 @@ impl Communicator {
     /// A number for a collective constructor called on it: the same on all its processes, which call them in one order.
     pub fn next_constructor(&self) -> u64 {
         self.constructors.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Whether all its processes have called MPI_Comm_disconnect: from then on it is no reason to keep any of them.
+    fn set_ending(&self, is_ending: bool) {
+        if self.is_ending.swap(is_ending, Ordering::Relaxed) != is_ending {
+            process::set_ending(self.group.members(), is_ending);
+            self.remote.iter().for_each(|remote| process::set_ending(remote.members(), is_ending));
+        }
+        if let Some(merged) = self.merged.get() {
+            merged.set_ending(is_ending);
+        }
     }
 
     /// MPI_Comm_get_name.
@@ -319,8 +334,9 @@ pub fn get(handle: usize) -> Option<Arc<Communicator>> {
 impl Drop for Communicator {
     fn drop(&mut self) {
         errhandler::release(self.errhandler.load(Ordering::Relaxed));
-        process::release(self.group.members());
-        self.remote.iter().for_each(|remote| process::release(remote.members()));
+        let was_ending = self.is_ending.load(Ordering::Relaxed);
+        process::release(self.group.members(), was_ending);
+        self.remote.iter().for_each(|remote| process::release(remote.members(), was_ending));
         if let Some(release) = RELEASE.get() {
             release(self);
         }

@@ -42,6 +42,8 @@ pub enum Conversation {
     GroupLeaders = 7,
     /// As `Broadcast`, without a communicator.
     GroupBroadcast = 8,
+    /// Two processes of a communicator that is disconnected: whether each would forget the other.
+    Parting = 9,
 }
 
 impl Key {

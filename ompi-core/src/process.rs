@@ -22,6 +22,11 @@ use opal_core::sync::{AtomicBool, ConditionalLock, Once, Ordering};
 use opal_core::sys::{self, Cores};
 use opal_core::wait;
 use orte_core::framework::ess;
+use places::Places;
+
+mod places;
+
+pub use places::Met;
 
 /// A process of the job, or of another one.
 #[derive(Clone, Debug)]
@@ -116,17 +121,6 @@ fn cores(published: &[u8]) -> Option<Cores> {
 
 const CORES: &str = "process/cores";
 
-/// A process of another job, as it says itself who it is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Met {
-    /// Its name.
-    pub name: ProcessName,
-    /// It can share memory with this one.
-    pub same_node: bool,
-    /// A list of [`crate::addresses`].
-    pub addresses: Vec<u8>,
-}
-
 /// The own job.
 struct Own {
     job: u64,
@@ -143,58 +137,9 @@ struct Own {
 
 static OWN: Once<Own> = Once::new();
 // Processes of other jobs.
-static BEYOND_JOB: ConditionalLock<BeyondJob> = ConditionalLock::new(BeyondJob { places: Vec::new() });
+static BEYOND_JOB: ConditionalLock<Places> = ConditionalLock::new(Places::new());
 // There are any.
 static HAS_MET: AtomicBool = AtomicBool::new(false);
-
-/// Of other jobs, in the order of their indices.
-struct BeyondJob {
-    places: Vec<Option<Place>>,
-}
-
-struct Place {
-    met: Arc<Met>,
-    // Communicators that it is in.
-    users: usize,
-    // Groups that speak of it; those of the communicators are among them.
-    holders: usize,
-    state: PlaceState,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum PlaceState {
-    Connected,
-    // In no communicator; what is kept of it elsewhere goes just now.
-    Leaving,
-    // Only groups speak of it.
-    Left,
-}
-
-impl BeyondJob {
-    /// A place is free again when its process was left and nobody speaks of it.
-    /// The place of a process, and whether it is a new one.
-    fn find_or_add(&mut self, met: Met) -> (usize, bool) {
-        let is_found = |place: &Place| place.met.name == met.name && place.state == PlaceState::Connected;
-        if let Some(found) = self.places.iter().position(|place| place.as_ref().is_some_and(is_found)) {
-            return (found, false);
-        }
-        let free = self.places.iter().position(Option::is_none).unwrap_or(self.places.len());
-        let place = Place { met: Arc::new(met), users: 0, holders: 0, state: PlaceState::Connected };
-        match self.places.get_mut(free) {
-            Some(slot) => *slot = Some(place),
-            None => self.places.push(Some(place)),
-        }
-        (free, true)
-    }
-
-    fn free_if_unused(&mut self, place: usize) {
-        if let Some(slot) = self.places.get_mut(place)
-            && slot.as_ref().is_some_and(|place| place.state == PlaceState::Left && place.holders == 0)
-        {
-            *slot = None;
-        }
-    }
-}
 
 /// Provides the own job: once, during MPI_Init. `me` is the rank of this process of `size`, `node_of` says the node of each.
 pub fn open(job: u64, me: u32, size: u32, node_of: fn(u32) -> u32) {
@@ -219,7 +164,7 @@ pub fn get(index: u32) -> Process {
         return Process { index, is_self: index == own.me, same_node, beyond_job: None };
     }
     let beyond = BEYOND_JOB.lock();
-    let place = beyond.places[(index - own.size) as usize].as_ref().expect("indices of other jobs are held by groups");
+    let place = beyond.get((index - own.size) as usize).expect("indices of other jobs are held by groups");
     Process { index, is_self: false, same_node: place.met.same_node, beyond_job: Some(place.met.clone()) }
 }
 
@@ -230,7 +175,7 @@ pub fn find_by_index(index: u32) -> Option<Process> {
         Some(place) => place as usize,
     };
     let beyond = BEYOND_JOB.lock();
-    let met = beyond.places.get(place)?.as_ref()?.met.clone();
+    let met = beyond.get(place)?.met.clone();
     Some(Process { index, is_self: false, same_node: met.same_node, beyond_job: Some(met) })
 }
 
@@ -254,10 +199,7 @@ pub fn find(name: ProcessName) -> Option<u32> {
     if name.job == own.job {
         return (name.rank < own.size).then_some(name.rank);
     }
-    let beyond = BEYOND_JOB.lock();
-    let is_found = |place: &Place| place.met.name == name && place.state == PlaceState::Connected;
-    let found = beyond.places.iter().position(|place| place.as_ref().is_some_and(is_found))?;
-    Some(own.size + found as u32)
+    Some(own.size + BEYOND_JOB.lock().find(name)? as u32)
 }
 
 /// Processes that are being met: as long as this lives none of them is left, whatever other threads disconnect.
@@ -266,32 +208,45 @@ pub struct Meeting(Vec<u32>);
 
 impl Meeting {
     /// The index of a process that was met just now, perhaps not for the first time. `None` for a process of the own job that does
-    /// not exist.
-    pub fn meet(&mut self, met: Met) -> Option<u32> {
+    /// not exist. Waits where another thread is about to leave the process: whether both go on with the connection that they have is
+    /// known then. No lock may be held.
+    pub fn meet(&mut self, met: &Met) -> Option<u32> {
         let own = own();
         if met.name.job == own.job {
             return (met.name.rank < own.size).then_some(met.name.rank);
         }
-        let cores = cores(&met.addresses).filter(|_| met.same_node);
-        let mut beyond = BEYOND_JOB.lock();
-        let (place, is_new) = beyond.find_or_add(met);
-        let index = u32::try_from(place).ok().and_then(|place| own.size.checked_add(place))?;
-        let place = beyond.place(place);
-        (place.users, place.holders) = (place.users + 1, place.holders + 1);
-        drop(beyond);
-        HAS_MET.store(true, Ordering::Relaxed);
-        self.0.push(index);
-        if let Some(cores) = cores.filter(|_| is_new) {
+        let mut added = self.try_meet(met);
+        while added.is_none() {
+            // Where a process was lost the wait may end early: that thread still ends what it has begun.
+            let _ = wait::until(|| {
+                added = self.try_meet(met);
+                added.is_some()
+            });
+        }
+        let (index, is_new) = added?;
+        if let Some(cores) = cores(&met.addresses).filter(|_| met.same_node && is_new) {
             wait::add_local_rank(&cores);
         }
         Some(index)
+    }
+
+    fn try_meet(&mut self, met: &Met) -> Option<(u32, bool)> {
+        let mut beyond = BEYOND_JOB.lock();
+        let (place, is_new) = beyond.find_or_add(met)?;
+        let met = beyond.at(place);
+        (met.users, met.holders) = (met.users + 1, met.holders + 1);
+        drop(beyond);
+        HAS_MET.store(true, Ordering::Relaxed);
+        let index = own().size + place as u32;
+        self.0.push(index);
+        Some((index, is_new))
     }
 }
 
 impl Drop for Meeting {
     fn drop(&mut self) {
         each_beyond_job(self.0.iter().copied(), |beyond, place| {
-            let met = beyond.place(place);
+            let met = beyond.at(place);
             (met.users, met.holders) = (met.users - 1, met.holders - 1);
             beyond.free_if_unused(place);
         });
@@ -300,58 +255,117 @@ impl Drop for Meeting {
 
 /// Counts a communicator of these processes.
 pub fn retain(members: &Sequence) {
-    each_beyond_job(members.iter(), |beyond, place| beyond.place(place).users += 1);
+    each_beyond_job(members.iter(), |beyond, place| beyond.at(place).users += 1);
 }
 
-/// A communicator of these processes has ended.
-pub fn release(members: &Sequence) {
-    each_beyond_job(members.iter(), |beyond, place| beyond.place(place).users -= 1);
+/// A communicator of these processes has ended. `was_ending`: as [`set_ending`] said it last.
+pub fn release(members: &Sequence, was_ending: bool) {
+    each_beyond_job(members.iter(), |beyond, place| {
+        let released = beyond.at(place);
+        released.users -= 1;
+        released.ending -= usize::from(was_ending);
+    });
+}
+
+/// Whether all processes of a communicator have begun to end it by MPI_Comm_disconnect: then it is no reason to keep any of them.
+pub fn set_ending(members: &Sequence, is_ending: bool) {
+    each_beyond_job(members.iter(), |beyond, place| match is_ending {
+        true => beyond.at(place).ending += 1,
+        false => beyond.at(place).ending -= 1,
+    });
 }
 
 /// Counts a group that speaks of these processes: their indices stay theirs.
 pub fn hold(members: &Sequence) {
-    each_beyond_job(members.iter(), |beyond, place| beyond.place(place).holders += 1);
+    each_beyond_job(members.iter(), |beyond, place| beyond.at(place).holders += 1);
 }
 
 /// A group of these processes has ended.
 pub fn let_go(members: &Sequence) {
-    each_beyond_job(members.iter(), |beyond, place| {
-        beyond.place(place).holders -= 1;
-        beyond.free_if_unused(place);
-    });
+    each_beyond_job(members.iter(), let_go_one);
 }
 
-/// Leaves those of these processes that are of other jobs and in no communicator any more. `forget` gets the index of each, to
-/// end what is kept of it elsewhere; from then on another process may get the index. Returns their names.
-pub fn leave(members: &[&Sequence], mut forget: impl FnMut(u32)) -> Vec<ProcessName> {
-    let mut leaving = Vec::new();
-    each_beyond_job(members.iter().flat_map(|members| members.iter()), |beyond, place| {
-        let left = beyond.place(place);
-        if left.users == 0 && left.state == PlaceState::Connected {
-            left.state = PlaceState::Leaving;
-            leaving.push((place, left.met.clone()));
+fn let_go_one(beyond: &mut Places, place: usize) {
+    beyond.at(place).holders -= 1;
+    beyond.free_if_unused(place);
+}
+
+/// Processes of other jobs that a communicator is to be parted from by MPI_Comm_disconnect. As long as this lives none of them is left,
+/// whatever other threads agree about with it.
+pub struct Parting(Vec<u32>);
+
+impl Parting {
+    /// From these processes, all of other jobs, each once.
+    pub fn begin(processes: Vec<u32>) -> Parting {
+        each_beyond_job(processes.iter().copied(), |beyond, place| {
+            beyond.begin_parting(place);
+            beyond.at(place).holders += 1;
+        });
+        Parting(processes)
+    }
+
+    /// Whether this process would forget that one. Then [`Parting::decide`] is to follow, and nobody meets it before.
+    pub fn vote(&self, process: u32) -> bool {
+        BEYOND_JOB.lock().vote((process - own().size) as usize)
+    }
+
+    /// After a vote to forget it: whether it does the same, or is gone.
+    pub fn decide(&self, process: u32, is_mutual: bool) {
+        BEYOND_JOB.lock().decide((process - own().size) as usize, is_mutual);
+        wait::wake_threads();
+    }
+
+    /// When the communicator is gone: leaves those that both sides have agreed about, unless another thread parts from them as well,
+    /// which does it then. `tell` gets their names, and then `forget` the index of each, to end what is kept of it elsewhere; from then
+    /// on another process may get the index.
+    pub fn end(self, tell: impl FnOnce(&[ProcessName]), forget: impl FnMut(u32)) {
+        let mut leaving = Vec::new();
+        each_beyond_job(self.0.iter().copied(), |beyond, place| {
+            if beyond.end_parting(place) {
+                leaving.push(place);
+            }
+        });
+        let names: Vec<ProcessName> = {
+            let mut beyond = BEYOND_JOB.lock();
+            leaving.iter().map(|place| beyond.at(*place).met.name).collect()
+        };
+        if !names.is_empty() {
+            // Before anybody meets them again and says that.
+            tell(&names);
         }
-    });
-    for (place, met) in &leaving {
+        forget_all(&leaving, forget);
+        each_beyond_job(self.0.into_iter(), let_go_one);
+    }
+}
+
+/// Leaves those in no communicator any more that `is_lost` says are gone, and those that were agreed to be left. `forget` as of
+/// [`Parting::end`].
+pub fn leave_unused(is_lost: impl Fn(u32) -> bool, forget: impl FnMut(u32)) {
+    if !HAS_MET.load(Ordering::Relaxed) {
+        return;
+    }
+    let mut lost = BEYOND_JOB.lock().idle();
+    lost.retain(|place| is_lost(own().size + *place as u32));
+    let leaving = BEYOND_JOB.lock().take_unused(&lost);
+    forget_all(&leaving, forget);
+}
+
+fn forget_all(leaving: &[usize], mut forget: impl FnMut(u32)) {
+    for place in leaving {
         forget(own().size + *place as u32);
-        if met.same_node {
+        let mut beyond = BEYOND_JOB.lock();
+        let is_local = beyond.at(*place).met.same_node;
+        beyond.left(*place);
+        drop(beyond);
+        if is_local {
             wait::remove_local_rank();
         }
-        let mut beyond = BEYOND_JOB.lock();
-        beyond.place(*place).state = PlaceState::Left;
-        beyond.free_if_unused(*place);
     }
-    leaving.into_iter().map(|(_, met)| met.name).collect()
-}
-
-impl BeyondJob {
-    fn place(&mut self, place: usize) -> &mut Place {
-        self.places[place].as_mut().expect("a process that groups speak of is in the table")
-    }
+    wait::wake_threads();
 }
 
 /// Processes of the own job need no count.
-fn each_beyond_job(members: impl Iterator<Item = u32>, mut act: impl FnMut(&mut BeyondJob, usize)) {
+fn each_beyond_job(members: impl Iterator<Item = u32>, mut act: impl FnMut(&mut Places, usize)) {
     if !HAS_MET.load(Ordering::Relaxed) {
         return;
     }
@@ -364,7 +378,7 @@ fn each_beyond_job(members: impl Iterator<Item = u32>, mut act: impl FnMut(&mut 
 
 /// How many places there are for processes of other jobs, in use or free.
 pub fn places_beyond_job() -> usize {
-    BEYOND_JOB.lock().places.len()
+    BEYOND_JOB.lock().count()
 }
 
 /// This process.

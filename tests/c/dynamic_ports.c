@@ -69,6 +69,15 @@ static void server(char *program)
     char port[MPI_MAX_PORT_NAME], found[MPI_MAX_PORT_NAME];
     MPI_Comm children, inter;
     char *words[] = {"client", NULL};
+    /* A text that MPI_Lookup_name would have to cut. */
+    char longest[MPI_MAX_PORT_NAME + 1] = "";
+    memset(longest, 'x', MPI_MAX_PORT_NAME);
+    CHECK_EQ(class_of(MPI_Publish_name("too long", MPI_INFO_NULL, longest)), MPI_ERR_PORT);
+    longest[MPI_MAX_PORT_NAME - 1] = 0;
+    CHECK_EQ(MPI_Publish_name("longest", MPI_INFO_NULL, longest), MPI_SUCCESS);
+    CHECK_EQ(MPI_Lookup_name("longest", MPI_INFO_NULL, found), MPI_SUCCESS);
+    CHECK(strcmp(longest, found) == 0);
+    CHECK_EQ(MPI_Unpublish_name("longest", MPI_INFO_NULL, longest), MPI_SUCCESS);
     MPI_Open_port(MPI_INFO_NULL, port);
     CHECK_EQ(MPI_Publish_name("dynamic_ports", MPI_INFO_NULL, port), MPI_SUCCESS);
     CHECK_EQ(class_of(MPI_Publish_name("dynamic_ports", MPI_INFO_NULL, port)), MPI_ERR_SERVICE);

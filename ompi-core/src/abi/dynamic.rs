@@ -6,6 +6,7 @@ use crate::comm::{self, Communicator};
 use crate::dynamic::{self, Program};
 use crate::error::{Class, Fault, Result};
 use crate::info::{self, Info};
+use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -98,7 +99,16 @@ rows! {
     /// Publishes a port under a name. MPI 5.0 §11.9.4.
     fn Publish_name(service_name: Text, info: Hints, port_name: Text) [] => {
         let _ = info;
-        dynamic::publish(&service_name.to_string_lossy(), &port_name.to_string_lossy())
+        let port = port_name.to_string_lossy();
+        if port.len() >= MAX_PORT_NAME {
+            let why = format!(
+                "it has {} characters, and MPI_Lookup_name gives {} at most (MPI_MAX_PORT_NAME); MPI_Open_port gives one",
+                port.len(),
+                MAX_PORT_NAME - 1
+            );
+            return Err(Fault::new(Class::Port).argument("port_name").because(why));
+        }
+        dynamic::publish(&service_name.to_string_lossy(), &port)
     }
 
     /// Withdraws a name. MPI 5.0 §11.9.4.

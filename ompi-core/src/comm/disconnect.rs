@@ -1,6 +1,7 @@
-//! MPI_Comm_disconnect: as MPI_Comm_free, but waits until pending communication is complete. MPI 5.0 §11.10.4.
+//! MPI_Comm_disconnect: as MPI_Comm_free, but waits until pending communication is complete, and leaves the processes of other jobs.
+//! MPI 5.0 §11.10.4.
 
-use super::{Communicator, create, get};
+use super::{Communicator, agree, create, get};
 use crate::buffer::{self, Owner};
 use crate::error::{Class, Fault, Result};
 use crate::executor;
@@ -8,9 +9,7 @@ use crate::framework::pml::subject;
 use crate::framework::{bml, part, pml};
 use crate::process;
 use crate::request::collective;
-use crate::sequence::Sequence;
 use alloc::format;
-use alloc::vec::Vec;
 use opal_core::framework::btl::ProcessName;
 use opal_core::sync::Once;
 use opal_core::{progress, wait};
@@ -29,18 +28,25 @@ pub fn disconnect(handle: usize) -> Result<()> {
     executor::barrier(&comm)?;
     // Of a message that came meanwhile the other side may have known first.
     settle(&comm)?;
+    let (parting, parted) = agree::vote(&comm);
     let speaks = comm.rank == 0;
-    let groups = [Some(comm.group.clone()), comm.remote.clone()];
     drop(comm);
+    let freed = parted.and_then(|()| create::free(handle));
+    parting.end(|left| LEFT.get().into_iter().filter(|_| speaks).for_each(|told| told(left)), forget);
+    leave_unused();
+    freed
+}
+
+/// MPI_Comm_free.
+pub fn free(handle: usize) -> Result<()> {
     create::free(handle)?;
-    if let Some(bml) = bml::selected() {
-        let members: Vec<&Sequence> = groups.iter().flatten().map(|group| group.members()).collect();
-        let left = process::leave(&members, |process| forget(bml, process));
-        if speaks {
-            LEFT.get().into_iter().for_each(|told| told(&left));
-        }
-    }
+    leave_unused();
     Ok(())
+}
+
+/// Of a process that is gone nothing is kept once no communicator has it.
+fn leave_unused() {
+    process::leave_unused(|process| pml::selected().is_lost(process), forget);
 }
 
 /// Has this called with the processes of other jobs that were left, by the first process of the group. `dynamic` stands above.
@@ -52,10 +58,12 @@ static LEFT: Once<fn(&[ProcessName])> = Once::new();
 
 /// Ends what PML and transports keep of a process that was left. Nobody polls meanwhile, so that nothing that is freed is in use, and
 /// nothing that came from the process is taken for a message of who gets its index next.
-fn forget(bml: &dyn bml::Module, process: u32) {
+fn forget(process: u32) {
     progress::paused(|| {
         pml::selected().remove_process(process);
-        bml.remove_process(process);
+        if let Some(bml) = bml::selected() {
+            bml.remove_process(process);
+        }
     });
 }
 

@@ -171,9 +171,13 @@ impl LocalGroup<'_> {
 
     /// The members of the other group, which this one tells how its own are reached. `number` is the context number of this process.
     fn meet(&self, leaders: Option<&LeaderExchange>, number: u32, meeting: &mut Meeting) -> Result<Vec<Member>> {
-        let card = roster::card(number)?;
+        let card = roster::card(number);
         let cards = Allgather::new(self.participants.clone(), self.gather, &card).wait::<CARD_WORDS>()?;
-        let message = self.exchange(leaders, roster::to_words(&roster::of_cards(&cards)).collect())?;
+        // The other group hears of a card that is missing as of a list that cannot be understood.
+        let cards = roster::checked(cards);
+        let own = cards.as_ref().map_or(Vec::new(), |cards| roster::of_cards(cards));
+        let message = self.exchange(leaders, roster::to_words(&own).collect())?;
+        cards?;
         roster::members(&roster::from_words(&message).unwrap_or_default(), meeting)
     }
 }

@@ -25,31 +25,44 @@ use orte_core::port;
 pub const CARD_WORDS: usize = 4 + ADDRESS_WORDS;
 const ADDRESS_WORDS: usize = 128;
 
-/// This process's card, for the communicator of which it has reserved a context number.
-pub fn card(context: u32) -> Result<[u64; CARD_WORDS]> {
+/// This process's card, for the communicator of which it has reserved a context number. One that cannot be made says so to all
+/// ([`checked`]): who gave up alone would leave the others waiting.
+pub fn card(context: u32) -> [u64; CARD_WORDS] {
     let ProcessName { job, rank } = process::name(process::me().index);
-    let bml = bml::selected().ok_or(Class::Intern)?;
-    let mut addresses = bml.addresses_beyond_job(ProcessName { job, rank });
+    let mut addresses = bml::selected().map_or(Vec::new(), |bml| bml.addresses_beyond_job(ProcessName { job, rank }));
     process::publish_cores(&mut addresses);
-    if addresses.len() > ADDRESS_WORDS * 8 {
-        let why = format!(
-            "the addresses of this process take {} bytes, and there is room for {}",
-            addresses.len(),
-            ADDRESS_WORDS * 8
-        );
-        return Err(Fault::new(Class::Intern).because(why));
-    }
+    card_of(ProcessName { job, rank }, context, &addresses)
+}
+
+fn card_of(ProcessName { job, rank }: ProcessName, context: u32, addresses: &[u8]) -> [u64; CARD_WORDS] {
     let mut words = [0; CARD_WORDS];
     words[0] = job;
     words[1] = u64::from(rank) | u64::from(context) << 32;
     words[2] = here();
     words[3] = addresses.len() as u64;
+    // Of those that are too long only the length counts.
     for (word, bytes) in words[4..].iter_mut().zip(addresses.chunks(8)) {
         let mut padded = [0; 8];
         padded[..bytes.len()].copy_from_slice(bytes);
         *word = u64::from_le_bytes(padded);
     }
-    Ok(words)
+    words
+}
+
+/// The cards, if all of them have room for the addresses of their process.
+pub fn checked(cards: Vec<[u64; CARD_WORDS]>) -> Result<Vec<[u64; CARD_WORDS]>> {
+    let room = ADDRESS_WORDS * 8;
+    match cards.iter().find(|card| card[3] > room as u64) {
+        None => Ok(cards),
+        Some([job, who, _, length, ..]) => {
+            let rank = *who as u32;
+            let why = format!(
+                "the addresses of rank {rank} in MPI_COMM_WORLD of job {job:x} take {length} bytes, and there is room for {room}; \
+                 name fewer interfaces by btl_tcp_if_include"
+            );
+            Err(Fault::new(Class::Intern).because(why))
+        }
+    }
 }
 
 /// The roster of these cards.
@@ -91,7 +104,7 @@ pub fn members(roster: &[u8], meeting: &mut Meeting) -> Result<Vec<Member>> {
     let mut members = Vec::new();
     for (name, context, node, addresses) in parse(roster).ok_or_else(malformed)? {
         let met = Met { name, same_node: node == here, addresses };
-        let process = meeting.meet(met).ok_or_else(malformed)?;
+        let process = meeting.meet(&met).ok_or_else(malformed)?;
         members.push(Member { process, context });
     }
     Ok(members)
@@ -131,6 +144,16 @@ fn malformed() -> Fault {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_card_without_room_is_an_error_of_all() {
+        let name = ProcessName { job: 10, rank: 3 };
+        let room = ADDRESS_WORDS * 8;
+        let [good, bad] = [room, room + 1].map(|bytes| card_of(name, 5, &alloc::vec![1; bytes]));
+        assert!(checked(Vec::from([good])).is_ok());
+        let fault = checked(Vec::from([good, bad])).unwrap_err();
+        assert!(fault.reason().contains("rank 3 in MPI_COMM_WORLD of job a take 1025 bytes"), "{}", fault.reason());
+    }
 
     #[test]
     fn cards_become_a_roster_and_nothing_else_does() {

@@ -127,7 +127,11 @@ fn exchange(mut channel: Channel, roster: &[u8]) -> Option<Vec<u8>> {
         }
     };
     channel.send(roster).ok()?;
+    // One that is stopped does not read it.
     while channel.has_unsent() {
+        if sys::monotonic_ns() >= until_ns {
+            return None;
+        }
         channel.flush().ok()?;
         rest(&channel);
     }

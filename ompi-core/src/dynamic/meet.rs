@@ -4,9 +4,10 @@ use super::launcher;
 use crate::comm::roster::{self, CARD_WORDS};
 use crate::comm::{Communicator, Hints, Member, Reservation};
 use crate::error::{Class, Fault, Result};
+use crate::framework::{bml, pml};
 use crate::oob::allgather::{Allgather, Participants, broadcast};
 use crate::oob::{Conversation, Key};
-use crate::process::Meeting;
+use crate::process::{self, Meeting};
 use alloc::string::String;
 use alloc::vec::Vec;
 use opal_core::sync::Ordering;
@@ -38,9 +39,9 @@ pub fn meet(
     let participants = Participants::of(comm);
     let number = comm.next_constructor();
     let key = |conversation| Key::of(conversation, comm.context, number);
-    let card = roster::card(reservation.number).map_err(alone)?;
+    let card = roster::card(reservation.number);
     let cards = Allgather::new(participants.clone(), key(Conversation::Collective), &card);
-    let cards = cards.wait::<CARD_WORDS>().map_err(alone)?;
+    let cards = roster::checked(cards.wait::<CARD_WORDS>().map_err(alone)?).map_err(alone)?;
     let is_root = comm.rank as usize == root;
     let (words, own) = match is_root {
         true => {
@@ -76,11 +77,25 @@ fn join(
     if here.iter().any(|member| there.iter().any(|other| other.process == member.process)) {
         return Err(Fault::new(Class::Comm).argument("comm").because("the two groups have a process in common"));
     }
+    reach(&there)?;
     if comm.rank as usize == root {
         launcher::met(&here, &there);
     }
     let made = reservation.activate(here, Some(there), comm.errhandler.load(Ordering::Relaxed), Hints::default())?;
     made.ok_or_else(|| Class::Intern.into())
+}
+
+/// Before anybody says that both have met: where no transport leads to one of them, nothing comes of it.
+fn reach(there: &[Member]) -> Result<()> {
+    for member in there {
+        if let Err(fault) = pml::selected().reach(member.process) {
+            let process = process::get(member.process);
+            let is_lost = pml::selected().is_lost(member.process);
+            let why = bml::selected().filter(|_| !is_lost).map(|bml| bml.why_unreachable(&process));
+            return Err(why.map_or(fault, |why| Fault::new(Class::ProcAborted).because(why)));
+        }
+    }
+    Ok(())
 }
 
 /// An error code, how many notes, the notes, how many bytes, the bytes: of the roster, or of the reason.

@@ -41,6 +41,11 @@ pub fn spawn(comm: &Communicator, root: usize, programs: impl FnOnce() -> Result
     let codes = |notes: Vec<u64>| notes.into_iter().map(|code| code as u32 as i32).collect();
     match met {
         Ok((handle, notes)) => (Ok(handle), codes(notes)),
+        // They run, and cannot be reached, or ended before they were.
+        Err((fault, notes)) if fault.get() == Class::ProcAborted as i32 => {
+            let fault = Fault::new(Class::Spawn).because(String::from(fault.reason()));
+            (Err(fault), notes.iter().map(|_| Class::Spawn as i32).collect())
+        }
         Err((fault, notes)) => (Err(fault), codes(notes)),
     }
 }

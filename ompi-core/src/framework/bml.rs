@@ -32,6 +32,11 @@ pub trait Module: Sync {
     /// Connects the transports to a process, best path first. Messages that are matched travel only on the first.
     fn add_process(&self, process: &crate::process::Process) -> opal_core::Result<Arc<[Path]>>;
 
+    /// Why [`Module::add_process`] found no path to this process: half a sentence that names the transports.
+    fn why_unreachable(&self, process: &crate::process::Process) -> alloc::string::String {
+        alloc::format!("no transport reaches {}", process.described())
+    }
+
     /// What [`Module::add_process`] found for the process of this index; empty if it was not called yet.
     fn paths(&self, process: u32) -> Arc<[Path]>;
 

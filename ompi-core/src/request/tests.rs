@@ -48,6 +48,36 @@ fn done_is_for_ever() {
     }
 }
 
+struct Cancels(AtomicU32);
+impl Driver for Cancels {
+    fn cancel(&self, token: u64, id: Id) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        if token == POSTED {
+            complete(id, Status::EMPTY);
+        }
+    }
+}
+static CANCELS: Cancels = Cancels(AtomicU32::new(0));
+const POSTED: u64 = 1;
+
+/// What a blocking receive does that fails.
+#[test]
+fn an_abandoned_receive_leaves_no_slot() {
+    opal_core::sync::raise_threads();
+    for (token, so_far) in [(POSTED, 1), (0, 2)] {
+        let request = create(Kind::Recv, &CANCELS, token).unwrap();
+        let (id, handle) = (request.id(), request.0 as usize);
+        request.abandon();
+        assert_eq!(CANCELS.0.load(Ordering::Relaxed), so_far, "whoever matches is told");
+        assert!(Request::from_handle(handle).is_none(), "nobody asks for it any more");
+        // One that a message has met ends later, in silence, and its slot is free then.
+        if token != POSTED {
+            complete(id, Status::EMPTY);
+        }
+        assert!(slots::find_even_freed(handle).is_none(), "the slot is free");
+    }
+}
+
 #[test]
 fn freed_while_active() {
     let (id, mut handle) = new(Kind::Send);

@@ -1,6 +1,7 @@
 //! Jobs that start others: how they end that do not end well, and what is left over.
 
 mod case;
+mod crossing;
 mod ends;
 mod robust;
 
@@ -20,6 +21,7 @@ pub fn tier(session: &mut Session) -> Result<()> {
     session.case("dynamic/killed", |session| killed(session).unwrap_or_else(Verdict::from));
     robust::cases(session);
     ends::cases(session);
+    crossing::cases(session);
     Ok(())
 }
 
@@ -53,6 +55,17 @@ const CASES: &[JobCase] = &[
         arguments: &["no-program"],
         status: Some(53),
         says: &["MPI_ERR_SPAWN", "program /nowhere/no-such-program was not found"],
+    },
+    JobCase {
+        name: "no-transport",
+        options: &["-n", "2", "--mca", "btl", "self,sm"],
+        arguments: &["once"],
+        status: Some(53),
+        says: &[
+            "MPI_ERR_SPAWN",
+            "no transport reaches rank 0 in MPI_COMM_WORLD of job",
+            "tcp does not: `--mca btl` leaves it out",
+        ],
     },
     JobCase {
         name: "nobody-accepts",

@@ -125,7 +125,7 @@ impl Module for R2 {
         let mut paths = self.find(process)?;
         sort::by_key(&mut paths, |(_, path)| path.module.caps().latency_ns);
         let Some((name, _)) = paths.first() else {
-            say_no_path(process, &self.transports);
+            message!("{}", self.why_unreachable(process));
             return Err(Error::Unreachable);
         };
         let btl = &btl::FRAMEWORK;
@@ -133,6 +133,19 @@ impl Module for R2 {
         let paths: Arc<[Path]> = paths.into_iter().map(|(_, path)| path).collect();
         *self.found.lock().place(process.index as usize) = Some(paths.clone());
         Ok(paths)
+    }
+
+    #[cold]
+    fn why_unreachable(&self, process: &Process) -> String {
+        let mut have = String::new();
+        for transport in &self.transports {
+            have.push_str(if have.is_empty() { "" } else { ", " });
+            have.push_str(transport.name);
+        }
+        let place = if process.same_node { "this node" } else { "another node" };
+        let others = others(&select::decisions());
+        let process = process.described();
+        format!("no transport reaches {process}, on {place}; those that run here are: {have}{others}")
     }
 
     fn paths(&self, process: u32) -> Arc<[Path]> {
@@ -147,19 +160,6 @@ impl Module for R2 {
     fn modules(&self) -> &'static [&'static dyn btl::Module] {
         self.modules
     }
-}
-
-#[cold]
-fn say_no_path(process: &Process, transports: &[Transport]) {
-    let mut have = String::new();
-    for transport in transports {
-        have.push_str(if have.is_empty() { "" } else { ", " });
-        have.push_str(transport.name);
-    }
-    let place = if process.same_node { "this node" } else { "another node" };
-    let others = others(&select::decisions());
-    let process = process.described();
-    message!("no transport reaches {process}, on {place}; those that run here are: {have}{others}");
 }
 
 /// Why the other transports do not run.

@@ -179,6 +179,11 @@ impl Context {
         self.matchers.iter_mut().for_each(ContextMatcher::close_fast_posts);
     }
 
+    /// One of its members is gone.
+    pub fn mark_lost(&mut self) {
+        self.matchers.iter_mut().for_each(ContextMatcher::mark_lost);
+    }
+
     /// The communicator is gone.
     pub fn close(&mut self) {
         (self.closing, self.identity_ranks, self.counted_identity_ranks) = (true, 0, 0);

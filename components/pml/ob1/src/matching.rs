@@ -15,13 +15,14 @@ pub struct Matcher<P, U> {
     free: u32,
     // Receives posted for any source, and lists of receives with an index.
     arrival_slow_paths: u32,
-    // Unexpected messages, and lists of receives with an index; one more where posted receives are counted.
+    // Unexpected messages, and lists of receives with an index; one more where posted receives are counted, and where a source is gone.
     post_slow_paths: u32,
     unexpected: Slab<Unexpected<U>>,
     sources: Box<[Source]>,
     any_source: List,
     arrivals: List,
     order: u64,
+    has_lost: bool,
     posted_index: Index,
     // Of lists by source, and of the one of all.
     unexpected_index: Index,
@@ -81,6 +82,7 @@ impl<P: Default, U> Matcher<P, U> {
             any_source: EMPTY,
             arrivals: EMPTY,
             order: 0,
+            has_lost: false,
             posted_index: Index::new(),
             unexpected_index: Index::new(),
             arrivals_index: Index::new(),
@@ -110,7 +112,9 @@ impl<P: Default, U> Matcher<P, U> {
 
     /// The exact form of `none_can_match`.
     pub fn none_can_match_exact(&mut self, mut sources: impl Iterator<Item = u32>, tag: Tag) -> bool {
-        self.find_unexpected(ANY, tag).is_none()
+        // Whether a source that is gone matters is for the wait to say.
+        !self.has_lost
+            && self.find_unexpected(ANY, tag).is_none()
             && !self.overlaps(ANY, tag)
             && sources.all(|source| !self.overlaps(source, tag))
     }
@@ -130,6 +134,19 @@ impl<P: Default, U> Matcher<P, U> {
     /// From now on no receive is posted on the fast path.
     pub fn close_fast_posts(&mut self) {
         self.post_slow_paths += 1;
+    }
+
+    /// A source is gone: whether a receive can wait for it is to be asked wherever one is posted, and no receive is posted on the fast path.
+    pub fn mark_lost(&mut self) {
+        if !core::mem::replace(&mut self.has_lost, true) {
+            self.close_fast_posts();
+        }
+    }
+
+    /// Whether a source is gone.
+    #[inline(always)]
+    pub fn has_lost(&self) -> bool {
+        self.has_lost
     }
 
     /// Number of posted receives. Walks the whole table.

@@ -6,7 +6,6 @@ pub mod requestless;
 
 use crate::context::{MatchedMessage, Message, Receive};
 use crate::matching::Tag;
-use crate::peers::endpoint;
 use crate::raw::{Contiguous, UserBuffer};
 use crate::state::STATE;
 use crate::wire::Envelope;
@@ -55,9 +54,6 @@ pub fn match_tag(tag: i32) -> Tag {
 pub fn start_fast(run: Contiguous, source: i32, tag: i32, context: MatchContext<'_>) -> Option<Request> {
     // ANY_SOURCE and PROC_NULL are negative.
     let source = u32::try_from(source).ok()?;
-    if endpoint::any_dead() {
-        return None;
-    }
     let mut state = STATE.try_lock()?;
     let matcher = state.context(context.comm.context)?.matcher(context.collective);
     let slot = matcher.free_slot(source)?;
@@ -89,7 +85,9 @@ pub fn start(buffer: UserBuffer, source: i32, tag: i32, context: MatchContext<'_
             state.receive(receive, Status::new(source as i32, tag, 0), number, message);
         }
         None => {
-            if let Some(lost) = lost(source, context) {
+            if matcher.has_lost()
+                && let Some(lost) = lost(source, context)
+            {
                 request::complete(id, crate::state::aborted(lost, number));
                 return Ok(request);
             }
@@ -101,13 +99,11 @@ pub fn start(buffer: UserBuffer, source: i32, tag: i32, context: MatchContext<'_
 }
 
 /// The process that is to send, if it is gone.
-#[inline(always)]
-fn lost(source: i32, context: MatchContext<'_>) -> Option<u32> {
-    if endpoint::any_dead() && source != ANY_SOURCE { find_lost(source, context) } else { None }
-}
-
 #[cold]
-fn find_lost(source: i32, context: MatchContext<'_>) -> Option<u32> {
+fn lost(source: i32, context: MatchContext<'_>) -> Option<u32> {
+    if source == ANY_SOURCE {
+        return None;
+    }
     let endpoint = crate::raw::peer_table(context.comm).existing(source, context.comm)?;
     endpoint.is_dead().then_some(endpoint.process)
 }

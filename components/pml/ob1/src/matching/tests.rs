@@ -177,6 +177,22 @@ fn as_the_model_does_with_long_lists() {
     assert_eq!(kinds.fold(0, |all, kinds| all | kinds), 7, "each kind of list had an index at some time");
 }
 
+#[test]
+fn a_source_that_is_gone_closes_the_fast_path_here_and_nowhere_else() {
+    let mut matchers: [Matcher<u32, u32>; 2] = core::array::from_fn(|_| Matcher::new(2));
+    for matcher in &mut matchers {
+        let entry = matcher.post(Some(1), Tag::only(5), 9);
+        matcher.cancel(entry);
+        assert!(matcher.free_slot(0).is_some() && matcher.none_can_match(0..2));
+    }
+    matchers[0].mark_lost();
+    matchers[0].mark_lost();
+    let [one, other] = &mut matchers;
+    assert!(one.has_lost() && one.free_slot(0).is_none());
+    assert!(!one.none_can_match(0..2) && !one.none_can_match_exact(0..2, Tag::ANY));
+    assert!(!other.has_lost() && other.free_slot(0).is_some() && other.none_can_match(0..2));
+}
+
 // 20,000 receives and as many messages, matched in the opposite order: quadratic, it would need 200 million steps each.
 #[test]
 fn a_posted_list_is_that_of_a_source_or_of_any() {

@@ -190,10 +190,9 @@ impl Endpoint {
 
 static ANY_DEAD: AtomicBool = AtomicBool::new(false);
 
-/// Whether any process was lost.
-#[inline(always)]
-pub fn any_dead() -> bool {
-    ANY_DEAD.load(Ordering::Relaxed)
+/// Whether any of these processes was lost.
+pub fn any_dead(mut processes: impl Iterator<Item = u32>) -> bool {
+    ANY_DEAD.load(Ordering::Relaxed) && processes.any(|process| existing(process).is_some_and(Endpoint::is_dead))
 }
 
 /// A connected process.

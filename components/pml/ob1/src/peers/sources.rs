@@ -2,7 +2,7 @@
 
 use crate::context::ContextMatcher;
 use crate::matching::Tag;
-use crate::peers::endpoint::{self, Endpoint, Queued};
+use crate::peers::endpoint::{Endpoint, Queued};
 use alloc::boxed::Box;
 use ompi_core::error::Result;
 use ompi_core::status::ANY_SOURCE;
@@ -110,8 +110,7 @@ impl AnySource {
     /// Whether a message of the queues can only match a receive that is posted from now on, and no message is unexpected.
     #[inline(always)]
     pub fn cannot_match(&self, matcher: &ContextMatcher) -> bool {
-        // Whether a lost process matters is for the wait to say.
-        !endpoint::any_dead() && matcher.none_can_match(self.sources())
+        matcher.none_can_match(self.sources())
     }
 
     /// The next message of a queue, after some polls. `None` also if it is time for a pass of progress, for which
@@ -168,7 +167,7 @@ pub struct QueuedMessage<'a> {
 impl ReceiveSources for AnySource {
     #[inline(always)]
     fn are_eligible(&self, matcher: &mut ContextMatcher, tag: Tag) -> bool {
-        self.cannot_match(matcher) || !endpoint::any_dead() && matcher.none_can_match_exact(self.sources(), tag)
+        self.cannot_match(matcher) || matcher.none_can_match_exact(self.sources(), tag)
     }
 
     #[inline(always)]

@@ -1,6 +1,7 @@
 //! Messages and RTS that arrive are matched with posted receives, or kept as unexpected until a receive is posted.
 
 use crate::context::{Body, Message, PendingRts, Receive};
+use crate::peers::endpoint;
 use crate::state::State;
 use crate::wire::{Control, Envelope};
 use ompi_core::comm::Communicator;
@@ -95,6 +96,9 @@ impl State {
     pub fn connect(&mut self, comm: &Communicator) {
         let Some(context) = self.context(comm.context) else { return };
         context.connect(comm.peers().members());
+        if endpoint::any_dead(comm.peers().members().iter()) {
+            context.mark_lost();
+        }
         for (envelope, message) in core::mem::take(&mut context.preactivation) {
             self.message(envelope, message);
         }

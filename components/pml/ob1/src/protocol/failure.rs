@@ -62,6 +62,7 @@ impl State {
         for number in 0..self.context_numbers() {
             let Some(context) = self.context(number) else { continue };
             let Some(source) = context.rank_of(process) else { continue };
+            context.mark_lost();
             for collective in [false, true] {
                 while let Some(receive) = context.matcher(collective).cancel_from(source) {
                     request::complete(receive.request, aborted(process, number));
