@@ -2,6 +2,7 @@
 
 mod functions;
 mod kinds;
+mod notes;
 mod roff;
 
 use crate::failure::{Result, fail};

@@ -84,11 +84,20 @@ fn search(app: &App, path: Option<OsString>) -> Option<OsString> {
 
 /// What the ranks get beyond mpirun's own environment; the keeper adds what differs from rank to rank.
 pub fn environment(job: &Job) -> Vec<(OsString, OsString)> {
+    environment_of(job.mca.iter())
+}
+
+/// The same for further jobs: what names ranks of this one means nothing there.
+pub fn environment_of_jobs(job: &Job) -> Vec<(OsString, OsString)> {
+    environment_of(job.mca.iter().filter(|(name, _)| name != PROCESS_SETS))
+}
+
+fn environment_of<'a>(mca: impl Iterator<Item = &'a (String, String)> + Clone) -> Vec<(OsString, OsString)> {
     let mut pairs: Vec<(OsString, OsString)> = Vec::new();
-    for (name, value) in &job.mca {
+    for (name, value) in mca.clone() {
         pairs.push((format!("{}{name}", source::PREFIX).into(), value.into()));
     }
-    let names: Vec<&str> = job.mca.iter().map(|(name, _)| name.as_str()).collect();
+    let names: Vec<&str> = mca.map(|(name, _)| name.as_str()).collect();
     pairs.push((source::COMMAND_LINE.into(), names.join(",").into()));
     pairs.extend(library_variables());
     pairs
@@ -113,6 +122,8 @@ pub fn library_path(path: Option<OsString>) -> Option<OsString> {
     std::env::join_paths(folders).ok()
 }
 
+/// The parameter behind `--pset`.
+pub const PROCESS_SETS: &str = "mpi_process_sets";
 /// Where the loader looks for libraries.
 pub const LIBRARY_PATH: &str = "LD_LIBRARY_PATH";
 
