@@ -120,6 +120,8 @@ static void parts(char *word)
     if (rank == 0)
         MPI_Send(&pid, 1, MPI_INT, 0, 1, inter);
     MPI_Comm_disconnect(&inter);
+    /* All have. */
+    MPI_Barrier(MPI_COMM_WORLD);
 }
 
 /* The error is of this class, and its text says this. */

@@ -144,11 +144,9 @@ impl Frame {
                 to.u64(*waited_ns);
             }
             Frame::Doing(rank, text, needed, functions) => {
-                let (job, awaited) = needed.to_words();
                 to.u32(*rank);
                 to.bytes(text.as_bytes());
-                to.u64(job);
-                to.u32(awaited);
+                write_needed(*needed, &mut to);
                 to.list(functions, |to, function| to.bytes(function.as_bytes()));
             }
             Frame::Told(rank, age_ns, words) => {
@@ -246,6 +244,12 @@ impl Frame {
             Frame::Entrance(_) => 30,
         }
     }
+}
+
+fn write_needed(needed: Needed, to: &mut Writer) {
+    let (job, rank) = needed.to_words();
+    to.u64(job);
+    to.u32(rank);
 }
 
 impl RankEnd {

@@ -89,7 +89,7 @@ fn flawed_headers_are_refused() {
         Layout::new_checked(&header, layout.bytes)
     };
     assert_eq!(with(0, b"X"), Err(Flaw::Magic));
-    assert_eq!(with(8, &9u32.to_le_bytes()), Err(Flaw::Version(9)));
+    assert_eq!(with(8, &99u32.to_le_bytes()), Err(Flaw::Version(99)));
     assert_eq!(with(12, &0u32.to_le_bytes()), Err(Flaw::Ranks(0)));
     assert_eq!(with(12, &u32::MAX.to_le_bytes()), Err(Flaw::Ranks(u32::MAX)));
     for at in [24, 32, 40, 48] {

@@ -1,8 +1,8 @@
 //! Manual pages, made of the tables that the programs themselves read their command lines by.
 
 mod functions;
+mod keys;
 mod kinds;
-mod notes;
 mod roff;
 
 use crate::failure::{Result, fail};

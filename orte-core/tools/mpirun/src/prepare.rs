@@ -1,6 +1,6 @@
 //! Preparations before the keeper starts: programs found, the ranks' environment, descriptors.
 
-use crate::cli::{App, Job};
+use crate::cli::{App, Job, PROCESS_SETS};
 use crate::orders::Executable;
 use crate::program;
 use crate::refusal::Refusal;
@@ -122,8 +122,6 @@ pub fn library_path(path: Option<OsString>) -> Option<OsString> {
     std::env::join_paths(folders).ok()
 }
 
-/// The parameter behind `--pset`.
-pub const PROCESS_SETS: &str = "mpi_process_sets";
 /// Where the loader looks for libraries.
 pub const LIBRARY_PATH: &str = "LD_LIBRARY_PATH";
 

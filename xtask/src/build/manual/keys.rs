@@ -4,7 +4,7 @@ use super::roff::plain;
 use std::fmt::Write;
 
 /// Sections for the page of a function, perhaps none.
-pub fn of(function: &str) -> String {
+pub fn sections(function: &str) -> String {
     let mut text = String::new();
     for (_, keys) in KEYS.iter().filter(|(functions, _)| functions.contains(&function)) {
         text.push_str(".SH INFO KEYS\n");
@@ -109,7 +109,7 @@ mod tests {
         let table = source.split_once("const OPTIONS").unwrap().1.split_once("];").unwrap().0;
         let rows = table.lines().filter_map(|line| line.trim().strip_prefix("(\"")?.split('"').next());
         let asked = source.split("info.get(\"").skip(1).filter_map(|rest| rest.split('"').next());
-        let (page, keys) = (of("MPI_Comm_spawn"), rows.chain(asked).collect::<Vec<_>>());
+        let (page, keys) = (sections("MPI_Comm_spawn"), rows.chain(asked).collect::<Vec<_>>());
         assert!(keys.len() > 15, "{keys:?}");
         for key in keys {
             let key = plain(key);
@@ -117,7 +117,7 @@ mod tests {
                 |line: &str| line.strip_prefix(".B ").is_some_and(|line| line.split(", ").any(|one| one == key));
             assert!(page.lines().any(is_listed), "{key} is missing in\n{page}");
         }
-        assert!(of("MPI_Comm_connect").contains(".B timeout\n") && of("MPI_Send").is_empty());
-        assert!(of("MPI_Lookup_name").starts_with(".SH NOTES\n"));
+        assert!(sections("MPI_Comm_connect").contains(".B timeout\n") && sections("MPI_Send").is_empty());
+        assert!(sections("MPI_Lookup_name").starts_with(".SH NOTES\n"));
     }
 }
