@@ -58,7 +58,7 @@ pub fn parent() -> usize {
 }
 
 fn join_parent(port: &str) -> Result<usize> {
-    let (handle, _) = meet(comm::world(), 0, |roster| Exchanged::of(call::call(port, roster)))?;
+    let (handle, _) = meet(comm::world(), 0, |roster| Exchanged::of(call::call(port, roster, None)))?;
     Ok(handle)
 }
 

@@ -12,7 +12,10 @@ use opal_core::sync::{AtomicUsize, Ordering};
 
 mod code;
 
-pub use code::{add_class, add_code, class_of, error_string, last_used_code, remove_class, remove_code, set_text};
+pub use code::{
+    add_class, add_code, class_of, error_string, explained_string, keep_reason, last_used_code, remove_class,
+    remove_code, set_text,
+};
 
 /// MPI_ERRHANDLER_NULL.
 pub const NULL: usize = 0x140;

@@ -22,6 +22,7 @@ use opal_core::sync::{AtomicBool, ConditionalLock, Once, Ordering};
 use opal_core::sys::{self, Cores};
 use opal_core::wait;
 use orte_core::framework::ess;
+use orte_core::job::number_of;
 use places::Places;
 
 mod places;
@@ -69,7 +70,7 @@ impl Process {
     pub fn described(&self) -> String {
         match &self.beyond_job {
             None => format!("rank {} in MPI_COMM_WORLD", self.index),
-            Some(met) => format!("rank {} in MPI_COMM_WORLD of job {:x}", met.name.rank, met.name.job),
+            Some(met) => format!("rank {} in MPI_COMM_WORLD of job {}", met.name.rank, job_number(met.name.job)),
         }
     }
 
@@ -103,6 +104,15 @@ impl Process {
             }
             found.into_boxed_slice()
         }))
+    }
+}
+
+/// The number of another job, for people: what goes on after `job`. Launchers count their jobs from 1: one of this job's number is none of its launcher's.
+pub fn job_number(job: u64) -> String {
+    let number = number_of(job);
+    match OWN.get().is_some_and(|own| number_of(own.job) == number) {
+        true => format!("{number} of another launcher"),
+        false => format!("{number}"),
     }
 }
 
@@ -362,6 +372,11 @@ fn forget_all(leaving: &[usize], mut forget: impl FnMut(u32)) {
         }
     }
     wait::wake_threads();
+}
+
+/// Whether processes of other jobs can be talked to now.
+pub fn knows_other_jobs() -> bool {
+    HAS_MET.load(Ordering::Relaxed) && !BEYOND_JOB.lock().is_empty()
 }
 
 /// Processes of the own job need no count.

@@ -37,7 +37,7 @@ fn rank_of(process: u32) -> Option<u32> {
 }
 
 /// Behind a rank that is none of this job, for people; the number of the job follows.
-const OF_ANOTHER_JOB: &str = "of another job";
+const OF_JOB: &str = "of job";
 
 /// `stats.rank3.json` for `stats.json` and rank 3.
 fn file_of_rank(path: &str, rank: u32) -> String {

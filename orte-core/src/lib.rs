@@ -25,6 +25,7 @@ pub mod direct;
 pub mod environment;
 pub mod framework;
 pub mod gpr;
+pub mod job;
 pub mod modex;
 #[cfg(not(ompi_bare))]
 pub mod oob;

@@ -10,7 +10,10 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::mem::MaybeUninit;
+use opal_core::framework::btl::ProcessName;
 use opal_core::sys;
+use rustix::fs::Access;
+use rustix::io::Errno;
 
 /// The hidden first argument of the mpirun of a further job; the number of the descriptor of its socket follows, the word that
 /// parts its programs, and its number among the jobs of the universe, of which the first one is 1.
@@ -98,8 +101,8 @@ pub enum Request {
     Parted(u64, u64),
     /// These processes are to end, and no others.
     End(EndRequest),
-    /// What the ranks of a further job do: asked by the root of the universe alone.
-    Status,
+    /// What the ranks of a further job do, and where in the program they are if that is wanted: asked by the root of the universe alone.
+    Status(bool),
 }
 
 /// Processes to end (MPI_ERRORS_ABORT, MPI 5.0 §9.3).
@@ -174,8 +177,10 @@ pub enum Answer {
     Ended(String),
     /// The port of the name.
     Port(String),
-    /// What the ranks of the job do, a line each.
-    Status(String),
+    /// What the ranks of the job do, a line each, and which of them wait for which process.
+    Status(String, Vec<(u32, ProcessName)>),
+    /// Whether all ranks of the job have waited for long, some of them for processes of other jobs.
+    Stalled(bool),
 }
 
 impl Request {
@@ -213,7 +218,10 @@ impl Request {
                 to.u8(7);
                 end.write(&mut to);
             }
-            Request::Status => to.u8(8),
+            Request::Status(with_functions) => {
+                to.u8(8);
+                to.u8(u8::from(*with_functions));
+            }
         }
         to.0
     }
@@ -236,7 +244,7 @@ impl Request {
             5 => Request::Met(from.u64()?, from.u64()?),
             6 => Request::Parted(from.u64()?, from.u64()?),
             7 => Request::End(EndRequest::read(&mut from)?),
-            8 => Request::Status,
+            8 => Request::Status(from.flag("functions")?),
             _ => return Err(OobFlaw::Field("request")),
         };
         from.end()?;
@@ -258,10 +266,19 @@ impl Answer {
             Answer::Refused(why) => (2, why.as_str()),
             Answer::Ended(why) => (3, why.as_str()),
             Answer::Port(port) => (4, port.as_str()),
-            Answer::Status(lines) => (6, lines.as_str()),
+            Answer::Status(lines, _) => (6, lines.as_str()),
+            Answer::Stalled(true) => (7, ""),
+            Answer::Stalled(false) => (8, ""),
         };
         to.u8(kind);
         to.bytes(text.as_bytes());
+        if let Answer::Status(_, waits) = self {
+            to.list(waits, |to, (rank, awaited)| {
+                to.u32(*rank);
+                to.u64(awaited.job);
+                to.u32(awaited.rank);
+            });
+        }
         to.0
     }
 
@@ -269,19 +286,25 @@ impl Answer {
     pub fn decode(bytes: &[u8]) -> Result<Answer, OobFlaw> {
         let mut from = Reader(bytes);
         let (kind, text) = (from.u8()?, from.text("text")?);
+        let wait = |from: &mut Reader<'_>| Ok((from.u32()?, ProcessName { job: from.u64()?, rank: from.u32()? }));
+        let waits = if kind == 6 { from.list(wait)? } else { Vec::new() };
         from.end()?;
         match kind {
             1 => Ok(Answer::Done),
             2 => Ok(Answer::Refused(text)),
             3 => Ok(Answer::Ended(text)),
             4 => Ok(Answer::Port(text)),
-            6 => Ok(Answer::Status(text)),
+            6 => Ok(Answer::Status(text, waits)),
+            7 | 8 => Ok(Answer::Stalled(kind == 7)),
             5 => Ok(Answer::Started(u64::from_str_radix(&text, 16).map_err(|_| OobFlaw::Field("job"))?)),
             _ => Err(OobFlaw::Field("answer")),
         }
     }
 }
 
+/// For people, where the directory of a process cannot be found.
+pub const NO_PROC: &str = "/proc is not mounted on this host, so nobody finds the working directory of the process that asks; mount it \
+                           (mount -t proc proc /proc)";
 /// PATH_MAX.
 const PATH_BYTES: usize = 4096;
 
@@ -294,6 +317,7 @@ pub fn directory(is_near: bool) -> Result<Vec<u8>, String> {
     match rustix::fs::readlinkat_raw(rustix::fs::CWD, "/proc/self/cwd", &mut place) {
         Ok((path, rest)) if !rest.is_empty() => Ok(path.to_vec()),
         Ok(_) => Err(String::from("the name of the working directory is too long")),
+        Err(Errno::NOENT) if rustix::fs::access("/proc/self", Access::EXISTS).is_err() => Err(String::from(NO_PROC)),
         Err(errno) => Err(format!("the working directory has no name ({errno})")),
     }
 }
@@ -322,7 +346,7 @@ mod tests {
                 status: -1,
                 message: "x".into(),
             }),
-            Request::Status,
+            Request::Status(true),
         ];
         for request in requests {
             let bytes = request.encode();
@@ -345,7 +369,9 @@ mod tests {
             Answer::Refused("no".into()),
             Answer::Ended("x".into()),
             Answer::Port("p".into()),
-            Answer::Status("rank 0\n".into()),
+            Answer::Status("rank 0\n".into(), vec![(0, ProcessName { job: 7, rank: 1 })]),
+            Answer::Stalled(true),
+            Answer::Stalled(false),
         ] {
             assert_eq!(Answer::decode(&answer.encode()), Ok(answer));
         }

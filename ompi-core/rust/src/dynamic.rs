@@ -164,7 +164,7 @@ where
     C: IntraCommunicator + ?Sized,
 {
     let root = place(comm, root);
-    met(comm.owned(), "connect", dynamic::connect(comm.owned().comm(), root, || Ok(String::from(port))))
+    met(comm.owned(), "connect", dynamic::connect(comm.owned().comm(), root, || Ok((String::from(port), None))))
 }
 
 fn met(owned: &Owned, function: &'static str, made: core::result::Result<usize, Fault>) -> Result<InterCommunicator> {

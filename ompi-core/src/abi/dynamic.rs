@@ -82,7 +82,7 @@ rows! {
     fn Comm_accept(port_name: Raw<*const c_char>, info: Raw<usize>, root: Rank, comm: Comm, newcomm: Out<usize>) [] => {
         newcomm.set(comm::NULL);
         let root = intra_root(root, comm)?;
-        let made = dynamic::accept(comm, root, || port(port_name, info))?;
+        let made = dynamic::accept(comm, root, || Ok(port(port_name, info)?.0))?;
         newcomm.set(super::comm::made(made, "MPI_Comm_accept", comm));
         Ok(())
     }
@@ -157,16 +157,23 @@ fn intra_root(rank: i32, comm: &Communicator) -> Result<usize> {
     root(rank, comm)
 }
 
-/// The port, which counts at the root only, as its hints do.
-fn port(text: *const c_char, info: usize) -> Result<String> {
-    // None of them means anything here.
-    hints(info)?;
+/// The port and for how many seconds it is tried, which count at the root only.
+fn port(text: *const c_char, info: usize) -> Result<(String, Option<u64>)> {
+    let seconds = hints(info)?.and_then(|info| info.get("timeout")).map(|value| seconds(&value)).transpose()?;
     if text.is_null() {
         let why = "a null pointer stands where a text is needed";
         return Err(Fault::new(Class::Arg).argument("port_name").because(why));
     }
     // SAFETY: not null; a NUL ends it by the contract of a C string.
-    Ok(unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
+    Ok((unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned(), seconds))
+}
+
+/// The key `timeout`.
+fn seconds(value: &str) -> Result<u64> {
+    value.trim().parse().ok().filter(|seconds| *seconds > 0).ok_or_else(|| {
+        let why = format!("the key timeout is `{value}`; it must be a positive number of seconds");
+        Fault::new(Class::InfoValue).argument("info").because(why)
+    })
 }
 
 /// Hints that count at the root only.

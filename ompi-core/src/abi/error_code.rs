@@ -6,14 +6,16 @@ use super::raise::call_handler;
 use crate::errhandler;
 use crate::error::{Class, Fault, Result};
 use alloc::format;
+use alloc::string::String;
 use core::ffi::{c_char, c_int};
 
 rows! {
-    /// The text of an error code. MPI 5.0 §9.3.5.
+    /// The text of an error code. After a call that started processes, connected to others or asked for a name, and that returned this
+    /// code, it says why the last one failed. MPI 5.0 §9.3.5.
     fn Error_string(errorcode: Raw<c_int>, string: Out<c_char>, resultlen: Out<c_int>) [always] => {
         errhandler::class_of(errorcode).ok_or_else(|| unknown(errorcode))?;
         // SAFETY: the standard asks for room of MPI_MAX_ERROR_STRING characters.
-        unsafe { give_text(&errhandler::error_string(errorcode), string, MAX_ERROR_STRING, Some(resultlen)) };
+        unsafe { give_text(&cut(errhandler::explained_string(errorcode)), string, MAX_ERROR_STRING, Some(resultlen)) };
         Ok(())
     }
 
@@ -83,6 +85,12 @@ rows! {
         call_handler(Scope::Session(session.0), "MPI_Session_call_errhandler", &known(errorcode)?);
         Ok(())
     }
+}
+
+/// As much of a text as there is room for.
+fn cut(mut text: String) -> String {
+    text.truncate(text.floor_char_boundary(MAX_ERROR_STRING - 1));
+    text
 }
 
 /// MPI_MAX_ERROR_STRING.

@@ -179,8 +179,26 @@ pub fn raise(function: &'static str, scopes: &[Scope], fault: Fault) -> c_int {
         // Objects are no longer, or not yet; but a handler that the call names is there.
         false => scopes.iter().filter(|scope| matches!(scope, Scope::Handler(..))).find_map(Object::named),
     };
-    call(object.unwrap_or_else(Object::default), function, &explained(fault.clone()));
+    let fault = explained(fault);
+    errhandler::keep_reason(fault.get(), if is_about_others(function) { reason(&fault) } else { String::new() });
+    call(object.unwrap_or_else(Object::default), function, &fault);
     fault.get()
+}
+
+/// Whether it is a routine about processes of other jobs, whose errors are mostly no mistakes of the caller's: the error string says why.
+fn is_about_others(function: &str) -> bool {
+    let beginnings = ["MPI_Comm_spawn", "MPI_Comm_accept", "MPI_Comm_connect", "MPI_Comm_join", "MPI_Comm_disconnect"];
+    let names = ["MPI_Open_port", "MPI_Close_port", "MPI_Publish_name", "MPI_Unpublish_name", "MPI_Lookup_name"];
+    beginnings.iter().any(|beginning| function.starts_with(beginning)) || names.contains(&function)
+}
+
+/// The argument that is wrong and why; empty if neither is known.
+fn reason(fault: &Fault) -> String {
+    match (fault.of_argument(), fault.reason()) {
+        (argument, "") => String::from(argument),
+        ("", reason) => String::from(reason),
+        (argument, reason) => format!("argument {argument}: {reason}"),
+    }
 }
 
 /// With the reason that the file keeps for a request of MPI-IO that failed.

@@ -54,7 +54,11 @@ pub fn accept(_comm: &Communicator, _root: usize, _port: impl FnOnce() -> Result
 }
 
 /// Refused.
-pub fn connect(_comm: &Communicator, _root: usize, _port: impl FnOnce() -> Result<String>) -> Result<usize> {
+pub fn connect(
+    _comm: &Communicator,
+    _root: usize,
+    _port: impl FnOnce() -> Result<(String, Option<u64>)>,
+) -> Result<usize> {
     Err(refusal())
 }
 

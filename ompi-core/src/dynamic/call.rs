@@ -53,9 +53,14 @@ pub fn accept(comm: &Communicator, root: usize, port: impl FnOnce() -> Result<St
     Ok(meet(comm, root, |roster| Exchanged::of(exchange(roster)))?.0)
 }
 
-/// MPI_Comm_connect; `port` is asked at the root only.
-pub fn connect(comm: &Communicator, root: usize, port: impl FnOnce() -> Result<String>) -> Result<usize> {
-    Ok(meet(comm, root, |roster| Exchanged::of(port().and_then(|port| call(&port, roster))))?.0)
+/// MPI_Comm_connect; the port, and for how many seconds it is tried if the caller says it, are asked at the root only.
+pub fn connect(
+    comm: &Communicator,
+    root: usize,
+    port: impl FnOnce() -> Result<(String, Option<u64>)>,
+) -> Result<usize> {
+    let exchange = |roster: &[u8]| port().and_then(|(port, seconds)| call(&port, roster, seconds));
+    Ok(meet(comm, root, |roster| Exchanged::of(exchange(roster)))?.0)
 }
 
 /// MPI_Comm_join, of MPI_COMM_SELF: over a socket of the program's, of which nothing is read but the roster.
@@ -64,28 +69,29 @@ pub fn join(descriptor: i32) -> Result<usize> {
     let exchange = |roster: &[u8]| {
         let mut channel = Channel::beside(descriptor).map_err(wrong)?;
         channel.send(roster).map_err(wrong)?;
-        answer(&mut channel, "the process at the other end of the socket did not call MPI_Comm_join", wrong)
+        answer(&mut channel, None, "the process at the other end of the socket did not call MPI_Comm_join", wrong)
     };
     Ok(meet(comm::itself(), 0, |roster| Exchanged::of(exchange(roster)))?.0)
 }
 
-/// Calls a port and exchanges rosters.
-pub fn call(text: &str, roster: &[u8]) -> Result<Vec<u8>> {
+/// Calls a port and exchanges rosters, within so many seconds.
+pub fn call(text: &str, roster: &[u8], seconds: Option<u64>) -> Result<Vec<u8>> {
     let wrong = |why: String| Fault::new(Class::Port).argument("port_name").because(why);
     let mut channel = Channel::call(text).map_err(wrong)?;
     channel.send(roster).map_err(wrong)?;
-    answer(&mut channel, "nobody accepted; the process that opened the port must call MPI_Comm_accept", wrong)
+    answer(&mut channel, seconds, "nobody accepted; the process that opened the port must call MPI_Comm_accept", wrong)
 }
 
 /// The other group's roster. `late` is said if it does not come.
-fn answer(channel: &mut Channel, late: &str, wrong: impl Fn(String) -> Fault) -> Result<Vec<u8>> {
-    let seconds = CONNECT_TIMEOUT_S.size() as u64;
+fn answer(channel: &mut Channel, seconds: Option<u64>, late: &str, wrong: impl Fn(String) -> Fault) -> Result<Vec<u8>> {
+    let set_by = if seconds.is_some() { "the info key timeout" } else { "mpi_connect_timeout_s" };
+    let seconds = seconds.unwrap_or(CONNECT_TIMEOUT_S.size() as u64);
     let until_ns = sys::monotonic_ns().saturating_add(seconds.saturating_mul(1_000_000_000));
     loop {
         match channel.poll() {
             Ok(Some(theirs)) => return Ok(theirs),
             Ok(None) if sys::monotonic_ns() >= until_ns => {
-                return Err(wrong(format!("within {seconds} s {late} (mpi_connect_timeout_s sets how long to wait)")));
+                return Err(wrong(format!("within {seconds} s {late} ({set_by} sets how long to wait)")));
             }
             Ok(None) if channel.has_unsent() => channel.flush().map_err(&wrong)?,
             Ok(None) => rest(channel),

@@ -99,7 +99,7 @@ fn look(mpirun: &mut Channel) -> Result<()> {
     match poll(mpirun) {
         Ok(None | Some(Answer::Started(_))) => Ok(()),
         Ok(Some(Answer::Refused(why) | Answer::Ended(why))) => Err(Fault::new(Class::Spawn).because(why)),
-        Ok(Some(Answer::Done | Answer::Port(_) | Answer::Status(_))) => Err(Class::Intern.into()),
+        Ok(Some(Answer::Done | Answer::Port(_) | Answer::Status(..) | Answer::Stalled(_))) => Err(Class::Intern.into()),
         Err(fault) => Err(Fault::new(Class::Spawn).because(fault.reason())),
     }
 }
@@ -118,7 +118,18 @@ fn app(program: &Program) -> Result<SpawnApp> {
     if let Some(info) = &program.info {
         let mut option = |name: &str, value: String| options.extend([name.as_bytes().to_vec(), value.into_bytes()]);
         for (key, name) in OPTIONS {
-            info.get(key).into_iter().for_each(|value| option(name, value));
+            if let Some(value) = info.get(key) {
+                if value.trim().is_empty() {
+                    let why = format!("the value of key {key} is empty; leave the key out, or say what it is to be");
+                    return Err(Fault::new(Class::InfoValue).argument("info").because(why));
+                }
+                option(name, value);
+            }
+        }
+        if info.get("ompi_non_mpi").is_some_and(|value| is_true(&value)) {
+            let why = "the key ompi_non_mpi asks for processes that never call MPI_Init, and each is waited for until it does; start \
+                       such programs by the system, as with posix_spawn";
+            return Err(Fault::new(Class::Spawn).argument("info").because(why));
         }
         // One a line, as Open MPI has it.
         for variable in info.get("env").iter().flat_map(|list| list.lines()).filter(|line| !line.is_empty()) {

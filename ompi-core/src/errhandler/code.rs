@@ -21,10 +21,12 @@ struct All {
     added: BTreeMap<i32, Added>,
     // Numbers are not used again.
     last: i32,
+    // Why calls failed last, by their codes.
+    reasons: BTreeMap<i32, String>,
 }
 
 // Always locked: MPI 5.0 §11.6 lets any thread add them at any thread level.
-static ALL: Mutex<All> = Mutex::new(All { added: BTreeMap::new(), last: LAST });
+static ALL: Mutex<All> = Mutex::new(All { added: BTreeMap::new(), last: LAST, reasons: BTreeMap::new() });
 
 /// MPI_Add_error_class.
 pub fn add_class() -> i32 {
@@ -76,7 +78,25 @@ pub fn class_of(code: i32) -> Option<i32> {
     find(code).map(|added| added.class.unwrap_or(code))
 }
 
-/// What `MPI_Error_string` says of a code.
+/// Keeps why a call that returns this code failed; an empty reason: there is nothing to say beyond the code.
+pub fn keep_reason(code: i32, reason: String) {
+    let mut all = ALL.lock();
+    match reason.is_empty() {
+        true => drop(all.reasons.remove(&code)),
+        false => drop(all.reasons.insert(code, reason)),
+    }
+}
+
+/// What `MPI_Error_string` says of a code: also why the last call failed that returned it, if that was kept.
+pub fn explained_string(code: i32) -> String {
+    let text = error_string(code);
+    match ALL.lock().reasons.get(&code) {
+        Some(reason) => format!("{text}: {reason}"),
+        None => text,
+    }
+}
+
+/// What a code means.
 pub fn error_string(code: i32) -> String {
     if let Some(class) = Class::ALL.iter().find(|class| **class as i32 == code) {
         return format!("{}: {}", class.symbol(), class.text().trim());

@@ -60,6 +60,11 @@ enum State {
 }
 
 impl Places {
+    /// Whether no process of another job is known.
+    pub fn is_empty(&self) -> bool {
+        self.0.iter().all(Option::is_none)
+    }
+
     /// None.
     pub const fn new() -> Places {
         Places(Vec::new())

@@ -1,6 +1,6 @@
 //! Tells the launcher what this process waits for, before it sleeps.
 
-use super::{OF_ANOTHER_JOB, listen, rank_of};
+use super::{OF_JOB, listen, rank_of};
 use crate::comm;
 use crate::framework::pml::subject::{self, COLLECTIVE, NO_CONTEXT};
 use crate::process;
@@ -9,7 +9,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use opal_core::sync::{AtomicU64, Ordering};
 use opal_core::wait::{Awaited, Subject};
-use orte_core::framework::ess;
+use orte_core::framework::ess::{self, Needed};
 use orte_core::segment::record::AWAITED_TEXT_BYTES;
 
 /// Since when a wait has been in vain, the time now, both in ns, and what it is for.
@@ -19,12 +19,35 @@ pub fn tell(since_ns: u64, now_ns: u64, awaited: &dyn Awaited) {
     let Some(environment) = ess::selected() else { return };
     if TOLD.swap(since_ns, Ordering::Relaxed) != since_ns {
         let subject = awaited.subject();
-        let rank = (subject.process != Subject::NO_PROCESS).then_some(subject.process).and_then(rank_of);
+        let needed = needed(&subject);
+        let rank = if let Needed::Rank(rank) = needed { Some(rank) } else { None };
         let words = words(&subject);
         listen::awaits(since_ns, rank, &words);
-        environment.awaits(&ess::Awaited { rank, words: &cut(words) });
+        environment.awaits(&ess::Awaited { needed, words: &cut(words) });
     }
     environment.sleeps(since_ns, now_ns);
+}
+
+/// Without whom the wait does not end. Where that is not one process, those of the communicator may end it; where that is not known
+/// either, all that this one has met.
+fn needed(subject: &Subject) -> Needed {
+    if subject.process != Subject::NO_PROCESS {
+        return match (rank_of(subject.process), process::find_by_index(subject.process)) {
+            (Some(rank), _) => Needed::Rank(rank),
+            (None, Some(process)) => Needed::OfOtherJob(process.name()),
+            (None, None) => Needed::SomeOfOtherJobs,
+        };
+    }
+    if !process::knows_other_jobs() {
+        return Needed::SomeOfJob;
+    }
+    let comm = (subject.context != NO_CONTEXT).then(|| comm::of_context(subject.context)).flatten();
+    let is_beyond_job = comm.is_none_or(|(_, comm)| {
+        let mut members =
+            comm.group.members().iter().chain(comm.remote.iter().flat_map(|remote| remote.members().iter()));
+        members.any(|member| rank_of(member).is_none())
+    });
+    if is_beyond_job { Needed::SomeOfOtherJobs } else { Needed::SomeOfJob }
 }
 
 /// As much of it as the launcher has room for. What stands at its end is the name of a communicator.
@@ -96,10 +119,11 @@ fn rank_in_group(comm: &comm::Communicator, rank: i32) -> i32 {
 }
 
 fn of_another_job(process: u32, rank: i32) -> String {
-    match process::find_by_index(process).map(|process| process.name()) {
-        Some(name) if name.rank as i32 == rank => format!(" ({OF_ANOTHER_JOB} {:x})", name.job),
-        Some(name) => format!(" (rank {} {OF_ANOTHER_JOB} {:x})", name.rank, name.job),
-        None => format!(" ({OF_ANOTHER_JOB})"),
+    let Some(process) = process::find_by_index(process) else { return String::new() };
+    let (name, job) = (process.name(), process::job_number(process.name().job));
+    match name.rank as i32 == rank {
+        true => format!(" ({OF_JOB} {job})"),
+        false => format!(" (rank {} {OF_JOB} {job})", name.rank),
     }
 }
 

@@ -1,6 +1,7 @@
 //! What rank 0 puts into the manager's store for all ranks: the library's version, the job's number and the job's secret.
 
 use super::hex;
+use crate::job;
 use alloc::format;
 use alloc::string::String;
 use opal_core::sys::random;
@@ -9,7 +10,7 @@ use rustix::io::Result;
 /// A job.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Job {
-    /// Random, so that another job's memory is never taken for this one's.
+    /// Random but for its number, so that another job's memory is never taken for this one's.
     pub number: u64,
     /// Proof that a connection comes from one of its processes.
     pub secret: [u8; 32],
@@ -18,7 +19,7 @@ pub struct Job {
 impl Job {
     /// A new one.
     pub fn new() -> Result<Job> {
-        Ok(Job { number: u64::from_le_bytes(random()?), secret: random()? })
+        Ok(Job { number: job::numbered(u64::from_le_bytes(random()?), 1), secret: random()? })
     }
 
     /// As one word.

@@ -3,6 +3,7 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
+use opal_core::framework::btl::ProcessName;
 use opal_core::framework::shmem::Inherited;
 use opal_core::sync::Once;
 use opal_core::{Result, mca};
@@ -31,11 +32,52 @@ pub enum State {
     Finalized,
 }
 
+/// Without whom a wait does not end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Needed {
+    /// Several of the job would do, or nobody knows whom.
+    #[default]
+    SomeOfJob,
+    /// This rank of the job.
+    Rank(u32),
+    /// Processes of other jobs may end it, and nobody knows which.
+    SomeOfOtherJobs,
+    /// This process of another job.
+    OfOtherJob(ProcessName),
+}
+
+impl Needed {
+    /// As numbers: of a job, of which 0 is the own one, and of a rank, plus 1.
+    pub fn to_words(self) -> (u64, u32) {
+        match self {
+            Needed::SomeOfJob => (0, 0),
+            Needed::Rank(rank) => (0, rank.saturating_add(1)),
+            Needed::SomeOfOtherJobs => (u64::MAX, 0),
+            Needed::OfOtherJob(name) => (name.job, name.rank.saturating_add(1)),
+        }
+    }
+
+    /// From numbers of unknown origin.
+    pub fn of_words(job: u64, rank_and_one: u32) -> Needed {
+        match (job, rank_and_one.checked_sub(1)) {
+            (0, None) => Needed::SomeOfJob,
+            (0, Some(rank)) => Needed::Rank(rank),
+            (_, None) => Needed::SomeOfOtherJobs,
+            (job, Some(rank)) => Needed::OfOtherJob(ProcessName { job, rank }),
+        }
+    }
+
+    /// Whether the processes of the job cannot end it alone.
+    pub fn is_beyond_job(self) -> bool {
+        matches!(self, Needed::SomeOfOtherJobs | Needed::OfOtherJob(_))
+    }
+}
+
 /// What a process waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Awaited<'a> {
-    /// The rank without which the wait does not end; `None` if any of several would do, or nobody knows.
-    pub rank: Option<u32>,
+    /// Without whom the wait does not end.
+    pub needed: Needed,
     /// The same for people: what goes on after `waits for`. Empty if nobody knows.
     pub words: &'a str,
 }

@@ -3,6 +3,7 @@
 use super::OobFlaw;
 use super::bytes::{Reader, Writer};
 use super::orders::JobOrders;
+use crate::framework::ess::Needed;
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -60,8 +61,8 @@ pub enum Frame {
     KeeperLost(i32),
     /// Daemon: a rank has waited in vain since this time of its host's clock, and for so long, both in ns.
     Waits(u32, u64, u64),
-    /// Daemon: what a rank does, for people, the rank without which its wait does not end, and the functions that it is in.
-    Doing(u32, String, Option<u32>, Vec<String>),
+    /// Daemon: what a rank does, for people, without whom its wait does not end, and the functions that it is in.
+    Doing(u32, String, Needed, Vec<String>),
     /// Daemon: what a rank that ends has counted, and how long before its end that was, in ns.
     Told(u32, u64, String),
     /// Daemon: a line for people.
@@ -142,10 +143,10 @@ impl Frame {
                 to.u64(*since_ns);
                 to.u64(*waited_ns);
             }
-            Frame::Doing(rank, text, awaits, functions) => {
+            Frame::Doing(rank, text, needed, functions) => {
                 to.u32(*rank);
                 to.bytes(text.as_bytes());
-                to.option(awaits.as_ref(), |to, awaits| to.u32(*awaits));
+                write_needed(*needed, &mut to);
                 to.list(functions, |to, function| to.bytes(function.as_bytes()));
             }
             Frame::Told(rank, age_ns, words) => {
@@ -188,7 +189,7 @@ impl Frame {
             23 => Frame::Doing(
                 from.u32()?,
                 from.text("doing")?,
-                from.option(|from| from.u32())?,
+                Needed::of_words(from.u64()?, from.u32()?),
                 from.list(|from| from.text("function"))?,
             ),
             24 => Frame::Joined(from.u32()?),
@@ -243,6 +244,12 @@ impl Frame {
             Frame::Entrance(_) => 30,
         }
     }
+}
+
+fn write_needed(needed: Needed, to: &mut Writer) {
+    let (job, rank) = needed.to_words();
+    to.u64(job);
+    to.u32(rank);
 }
 
 impl RankEnd {

@@ -10,7 +10,8 @@
 //! at once. An attacker that recorded a call can send it again, but not confirm it. Frames follow, under keys that are
 //! proofs as well: both nonces go into them, so no two connections have the same.
 
-use super::{OobFlaw, PROTOCOL, Secret};
+use super::{OobFlaw, PROTOCOL, SECRET_BYTES, Secret};
+use crate::job;
 use alloc::vec::Vec;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
@@ -153,10 +154,17 @@ pub fn secret_of_ranks(secret: &Secret) -> [u8; 32] {
     proof(secret, &[b"ranks"])
 }
 
-/// The number of the job, the same on all hosts.
+/// A secret whose job has this number among those of its launcher: it stands in its last bytes.
+pub fn of_job(mut secret: Secret, number: u32) -> Secret {
+    secret[SECRET_BYTES - 4..].copy_from_slice(&number.to_le_bytes());
+    secret
+}
+
+/// The job, the same on all hosts.
 pub fn job_of(secret: &Secret) -> u64 {
     let bytes = proof(secret, &[b"job"]);
-    u64::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5], bytes[6], bytes[7]])
+    let random = u64::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5], bytes[6], bytes[7]]);
+    job::numbered(random, u32_at(secret, SECRET_BYTES - 4).unwrap_or_default())
 }
 
 fn keys(secret: &Secret, call: &[u8], nonce: &[u8]) -> Keys {

@@ -1,8 +1,10 @@
 use super::frame::RankEnd;
-use super::handshake::{Step, job_of, secret_of_ranks};
+use super::handshake::{Step, job_of, of_job, secret_of_ranks};
 use super::invitation::Refused;
 use super::orders::{Input, Preloaded};
 use super::*;
+use crate::framework::ess::Needed;
+use crate::job::number_of;
 use crate::universe::Ports;
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
@@ -84,7 +86,7 @@ pub fn every_frame() -> Vec<Frame> {
         Frame::Beat,
         Frame::Ask(2),
         Frame::Waits(3, u64::MAX, 7),
-        Frame::Doing(3, "in MPI_Recv".to_owned(), Some(1), vec!["main + 0x4".to_owned(), "".to_owned()]),
+        Frame::Doing(3, "in MPI_Recv".to_owned(), Needed::Rank(1), vec!["main + 0x4".to_owned(), "".to_owned()]),
     ]
 }
 
@@ -162,6 +164,9 @@ fn who_knows_the_secret_is_trusted_and_nobody_else() {
     assert_eq!(garbage(b"GET / HTTP/1.1"), Some(OobFlaw::Magic));
     assert_eq!(garbage(b"ompi-oob\x09\0\0\0"), Some(OobFlaw::Protocol(9)));
     assert!(secret_of_ranks(&SECRET) != SECRET && job_of(&SECRET) != job_of(&[8; 32]));
+    let further = of_job(SECRET, 3);
+    assert_eq!(number_of(job_of(&further)), 3);
+    assert_ne!(job_of(&further), job_of(&of_job([8; 32], 3)));
 }
 
 #[test]

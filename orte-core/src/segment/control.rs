@@ -11,7 +11,7 @@ pub use ports::PortOf;
 
 use super::layout::{ABORTS, BARRIER_ARRIVED, BARRIER_GENERATION, EPOCH, Layout, SECRET, SECRET_BYTES};
 use super::record::{self, RankState};
-use crate::framework::ess::Awaited;
+use crate::framework::ess::{Awaited, Needed};
 use alloc::string::String;
 use alloc::vec::Vec;
 use opal_core::sync::{AtomicU32, Ordering};
@@ -150,7 +150,7 @@ impl<S: Shared> Control<S> {
         while self.shared.word(BARRIER_GENERATION).load(Ordering::Acquire) == seen {
             if patience.slept() {
                 self.set_slept(rank, since_ns, opal_core::sys::monotonic_ns()).map_err(|_| Missed::Malformed)?;
-                let everybody = Awaited { rank: None, words: "all ranks to come to the end of the job" };
+                let everybody = Awaited { needed: Needed::SomeOfJob, words: "all ranks to come to the end of the job" };
                 self.set_awaited(rank, &everybody).map_err(|_| Missed::Malformed)?;
                 let lost = self.lost().map(Missed::Lost);
                 if let Some(missed) = lost.or_else(|| self.lost_elsewhere().map(Missed::LostElsewhere)) {
@@ -231,25 +231,26 @@ impl<S: Shared> Control<S> {
         let record = self.record(rank)?;
         let text = &awaited.words[..awaited.words.floor_char_boundary(record::AWAITED_TEXT_BYTES)];
         let length = self.shared.word(record + record::AWAITED_LENGTH);
+        let (job, rank) = awaited.needed.to_words();
         // Whoever reads meanwhile finds nothing. Release pairs with the Acquire in `awaited`.
         length.store(0, Ordering::Relaxed);
-        self.shared
-            .word(record + record::AWAITED_RANK)
-            .store(awaited.rank.map_or(0, |rank| rank + 1), Ordering::Release);
+        self.shared.word(record + record::AWAITED_RANK).store(rank, Ordering::Release);
+        self.write(record + record::AWAITED_JOB, &job.to_ne_bytes());
         self.write(record + record::AWAITED_TEXT, text.as_bytes());
         length.store(text.len() as u32, Ordering::Release);
         Ok(())
     }
 
-    /// What a rank said last of what it waits for: the rank without which its wait does not end, and the same for people. May be
-    /// torn.
-    pub fn awaited(&self, rank: u32) -> Option<(Option<u32>, String)> {
-        let record = self.record(rank).ok()?;
+    /// What a rank said last of what it waits for: without whom its wait does not end, and the same for people, empty if nobody knows.
+    /// May be torn.
+    pub fn awaited(&self, rank: u32) -> (Needed, String) {
+        let Ok(record) = self.record(rank) else { return Default::default() };
         // Acquire pairs with the Release in `set_awaited`.
-        let length = self.shared.word(record + record::AWAITED_LENGTH).load(Ordering::Acquire) as usize;
-        let text = self.read(record + record::AWAITED_TEXT, length.min(record::AWAITED_TEXT_BYTES));
-        let awaited = self.shared.word(record + record::AWAITED_RANK).load(Ordering::Relaxed).checked_sub(1);
-        (length > 0).then(|| (awaited, String::from_utf8_lossy(&text).into_owned()))
+        let length = self.shared.word(record + record::AWAITED_LENGTH).load(Ordering::Acquire);
+        let text = self.read(record + record::AWAITED_TEXT, (length as usize).min(record::AWAITED_TEXT_BYTES));
+        let job = self.read(record + record::AWAITED_JOB, 8).try_into().map(u64::from_ne_bytes).unwrap_or_default();
+        let rank = self.shared.word(record + record::AWAITED_RANK).load(Ordering::Relaxed);
+        (Needed::of_words(job, rank), String::from_utf8_lossy(&text).into_owned())
     }
 
     /// Says that a call of a rank failed because a peer was lost.

@@ -39,7 +39,7 @@ use opal_core::queue::fifo::payload_ring_bytes;
 /// The first eight bytes of every segment.
 pub const MAGIC: [u8; 8] = *b"ompi-rs\n";
 /// Raised when the layout or the meaning of a word changes.
-pub const VERSION: u32 = 8;
+pub const VERSION: u32 = 9;
 /// Most ranks of one node.
 pub const RANKS_MAX: u32 = 1024;
 /// Bytes of the header page and of one record.

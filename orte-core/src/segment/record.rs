@@ -12,7 +12,8 @@
 //! | 20 | 4 | which of the job's programs it runs |
 //! | 24 | 16 | since when it has waited in vain, and when it last went to sleep since then |
 //! | 40 | 4 | 1: it learned that a peer was lost |
-//! | 64 | 8 | the rank without which its wait does not end, plus 1; bytes of what it waits for |
+//! | 48 | 8 | the job of the process without which its wait does not end; 0: its own |
+//! | 64 | 8 | the rank there of that process, plus 1; bytes of what it waits for |
 //! | 72 | 120 | what it waits for, for people |
 //! | 192 | 576 | message given to abort |
 //! | 768 | 4 | how often it said what it has counted |
@@ -38,7 +39,10 @@ pub const APP: usize = offset_of!(Record, app);
 pub const SLEPT: usize = offset_of!(Record, slept);
 /// 1 once a call of the rank failed because a peer was lost: how it ends then is a consequence.
 pub const LOST_PEER: usize = offset_of!(Record, lost_peer);
-/// The rank without which its wait does not end, plus 1; 0: there is no such rank.
+/// The job of the process without which its wait does not end, two words, and its rank there: see
+/// [`crate::framework::ess::Needed::to_words`].
+pub const AWAITED_JOB: usize = offset_of!(Record, awaited_job);
+/// See [`AWAITED_JOB`].
 pub const AWAITED_RANK: usize = offset_of!(Record, awaited_rank);
 /// Bytes of what it waits for.
 pub const AWAITED_LENGTH: usize = offset_of!(Record, awaited_length);
@@ -128,7 +132,9 @@ struct Record {
     app: u32,
     slept: [u64; 2],
     lost_peer: u32,
-    unused: [u8; 20],
+    unused: [u8; 4],
+    awaited_job: u64,
+    unused_then: [u8; 8],
     awaited_rank: u32,
     awaited_length: u32,
     awaited_text: [u8; AWAITED_TEXT_BYTES],
@@ -159,7 +165,7 @@ mod tests {
         let words = [STATE, READY, LENGTH, ABORT_STATUS, ABORT_LENGTH, APP, SLEPT, LOST_PEER];
         assert_eq!(words, [0, 4, 8, 12, 16, 20, 24, 40]);
         assert_eq!(span_of!(Record, ..awaited_rank), 0..64, "the words have a cache line of their own");
-        assert_eq!([AWAITED_RANK, AWAITED_LENGTH, AWAITED_TEXT], [64, 68, 72]);
+        assert_eq!([AWAITED_JOB, AWAITED_RANK, AWAITED_LENGTH, AWAITED_TEXT], [48, 64, 68, 72]);
         assert_eq!((span_of!(Record, abort_text), span_of!(Record, addresses)), (192..768, 1216..4096));
         assert_eq!((TOLD, TOLD_PLACES), (768, [784, 1000]));
         assert_eq!([TOLD_AT, TOLD_LENGTH, TOLD_TEXT], [0, 8, 12]);

@@ -3,10 +3,12 @@
 use super::layout::{HEADER_BYTES, PAGE, PORT_BYTES, RANKS_MAX, RX_SEGMENT_ALIGN};
 use super::record::{ABORT_TEXT_BYTES, ADDRESSES_BYTES, AWAITED_TEXT_BYTES, TOLD_TEXT_BYTES};
 use super::*;
-use crate::framework::ess::Awaited;
+use crate::framework::ess::{Awaited, Needed};
 use crate::segment::control::Missed;
 use opal_core::Error;
+use opal_core::framework::btl::ProcessName;
 use opal_core::sync::{AtomicU32, Ordering};
+use std::string::String;
 use std::sync::Arc;
 use std::vec;
 use std::vec::Vec;
@@ -87,7 +89,7 @@ fn flawed_headers_are_refused() {
         Layout::new_checked(&header, layout.bytes)
     };
     assert_eq!(with(0, b"X"), Err(Flaw::Magic));
-    assert_eq!(with(8, &9u32.to_le_bytes()), Err(Flaw::Version(9)));
+    assert_eq!(with(8, &99u32.to_le_bytes()), Err(Flaw::Version(99)));
     assert_eq!(with(12, &0u32.to_le_bytes()), Err(Flaw::Ranks(0)));
     assert_eq!(with(12, &u32::MAX.to_le_bytes()), Err(Flaw::Ranks(u32::MAX)));
     for at in [24, 32, 40, 48] {
@@ -177,15 +179,17 @@ fn who_is_lost_is_not_waited_for() {
 #[test]
 fn what_a_rank_waits_for() {
     let control = control(2);
-    assert_eq!(control.awaited(0), None);
-    control.set_awaited(0, &Awaited { rank: Some(1), words: "a message" }).unwrap();
-    assert_eq!((control.awaited(0), control.awaited(1)), (Some((Some(1), "a message".into())), None));
-    let long: std::string::String = core::iter::repeat_n('é', AWAITED_TEXT_BYTES).collect();
-    control.set_awaited(0, &Awaited { rank: None, words: &long }).unwrap();
-    assert_eq!(control.awaited(0), Some((None, long[..AWAITED_TEXT_BYTES].into())));
+    assert_eq!(control.awaited(0), (Needed::SomeOfJob, String::new()));
+    control.set_awaited(0, &Awaited { needed: Needed::Rank(1), words: "a message" }).unwrap();
+    assert_eq!(control.awaited(0), (Needed::Rank(1), "a message".into()));
+    assert_eq!(control.awaited(1), (Needed::SomeOfJob, String::new()));
+    let long: String = core::iter::repeat_n('é', AWAITED_TEXT_BYTES).collect();
+    let far = Needed::OfOtherJob(ProcessName { job: u64::MAX - 1, rank: 7 });
+    control.set_awaited(0, &Awaited { needed: far, words: &long }).unwrap();
+    assert_eq!(control.awaited(0), (far, long[..AWAITED_TEXT_BYTES].into()));
     // Nobody knows what the next wait is for.
-    control.set_awaited(0, &Awaited { rank: None, words: "" }).unwrap();
-    assert_eq!(control.awaited(0), None);
+    control.set_awaited(0, &Awaited { needed: Needed::SomeOfOtherJobs, words: "" }).unwrap();
+    assert_eq!(control.awaited(0), (Needed::SomeOfOtherJobs, String::new()));
 }
 
 #[test]

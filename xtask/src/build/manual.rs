@@ -1,6 +1,7 @@
 //! Manual pages, made of the tables that the programs themselves read their command lines by.
 
 mod functions;
+mod keys;
 mod kinds;
 mod roff;
 

@@ -4,6 +4,7 @@ mod case;
 mod crossing;
 mod ends;
 mod robust;
+mod told;
 
 use super::programs::{compiled, own_choice};
 use super::{Session, Verdict, deadline};
@@ -22,6 +23,7 @@ pub fn tier(session: &mut Session) -> Result<()> {
     robust::cases(session);
     ends::cases(session);
     crossing::cases(session);
+    told::cases(session);
     Ok(())
 }
 
@@ -79,7 +81,7 @@ const CASES: &[JobCase] = &[
         options: &["-n", "1"],
         arguments: &["fails"],
         status: Some(3),
-        says: &["job 1 of those that its ranks spawned ended with status 3"],
+        says: &["job 2, which ranks spawned, ended with status 3"],
     },
     // The jobs have parted: the failure of one is none of the other's business, but mpirun's status tells of it.
     JobCase {
@@ -94,7 +96,7 @@ const CASES: &[JobCase] = &[
         options: &["-n", "2"],
         arguments: &["aborts"],
         status: Some(7),
-        says: &["called MPI_Abort", "job 1 of those that its ranks spawned ended with status 7"],
+        says: &["called MPI_Abort", "job 2, which ranks spawned, ended with status 7"],
     },
     JobCase {
         name: "errors-abort-half",
@@ -122,7 +124,7 @@ const CASES: &[JobCase] = &[
         options: &["-n", "1"],
         arguments: &["dies"],
         status: Some(137),
-        says: &["SIGKILL", "job 1 of those that its ranks spawned ended with status 137"],
+        says: &["SIGKILL", "job 2, which ranks spawned, ended with status 137"],
     },
 ];
 

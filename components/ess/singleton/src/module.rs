@@ -11,6 +11,7 @@ use opal_core::{Error, Result, message};
 #[cfg(not(ompi_bare))]
 use orte_core::companion::Companion;
 use orte_core::framework::ess::{Identity, Module, State};
+use orte_core::job;
 
 /// Rank 0 of 1.
 pub struct Singleton {
@@ -37,11 +38,11 @@ impl Singleton {
     fn job(&self) -> u64 {
         *self.job.call_once(|| {
             #[cfg(not(ompi_bare))]
-            let random = u32::from_ne_bytes(opal_core::sys::random().unwrap_or_default());
+            let random = u64::from_ne_bytes(opal_core::sys::random().unwrap_or_default());
             // Machines without an operating system meet nobody.
             #[cfg(ompi_bare)]
-            let random = 0_u32;
-            u64::from(random) << 32 | u64::from(opal_core::sys::pid())
+            let random = 0_u64;
+            job::numbered(random ^ u64::from(opal_core::sys::pid()) << 32, 1)
         })
     }
 }

@@ -1,7 +1,7 @@
 //! The statistics for a terminal.
 
 use super::record::{Messages, RankRecord};
-use crate::report::{OF_ANOTHER_JOB, table};
+use crate::report::{OF_JOB, table};
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -122,7 +122,7 @@ fn longest(ranks: &[RankRecord]) -> String {
         let from = format!("{:.3} s", seconds_of(wait.since_ns.saturating_sub(rank.from_ns)));
         let late = match wait.process {
             0.. => format!("rank {}", wait.process),
-            _ if wait.words.contains(OF_ANOTHER_JOB) => String::from("of another job"),
+            _ if wait.words.contains(OF_JOB) => String::from("of another job"),
             _ => String::from("several"),
         };
         let name = format!("rank {}", rank.rank);

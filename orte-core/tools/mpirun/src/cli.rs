@@ -23,6 +23,7 @@ pub use hosts::Own;
 pub use inherited::Inherited;
 pub use map::{Map, Unit, processors, unit};
 pub use output::{Output, OutputFiles, Tag};
+pub use process_sets::PROCESS_SETS;
 pub use values::Stdin;
 
 use crate::binding::{self, Binding, Place};
@@ -293,7 +294,7 @@ fn parameters(whole: &Options, process_sets: Option<String>) -> Result<Vec<(Stri
     if let Some(handler) = &whole.initial_errhandler {
         mca.push(("mpi_initial_errhandler".to_owned(), handler.clone()));
     }
-    mca.extend(process_sets.map(|sets| ("mpi_process_sets".to_owned(), sets)));
+    mca.extend(process_sets.map(|sets| (PROCESS_SETS.to_owned(), sets)));
     // Rank 0 may run in another directory.
     let mut add = |name: &str, file: &std::path::Path| {
         let path = std::path::absolute(file).map_err(|error| Refusal::usage(format!("{}: {error}", file.display())))?;

@@ -135,7 +135,7 @@ impl Companion {
     }
 
     fn end_jobs(&mut self) {
-        self.universe.end_jobs();
+        self.universe.end_connected_jobs();
         self.until.get_or_insert_with(|| Instant::now() + LEAVING);
     }
 
@@ -146,7 +146,7 @@ impl Companion {
         // say of that.
         if self.in_use && (is_there || status != ENDED_WITH_PROGRAM) {
             say(&format!(
-                "job {number} of those that process {} spawned ended with status {status}{}",
+                "job {number}, which process {} spawned, ended with status {status}{}",
                 self.pid,
                 if is_there { "; the process is connected to it and is ended" } else { "" }
             ));

@@ -299,7 +299,7 @@ impl Daemon {
             } else if pid.is_some() {
                 let doing = doing::of_rank(&self.here, rank, pid);
                 let functions = doing.functions.filter(|_| question == 2).unwrap_or_default();
-                self.up.send(&Frame::Doing(rank, doing.text, doing.awaits, functions));
+                self.up.send(&Frame::Doing(rank, doing.text, doing.needed, functions));
             }
         }
     }

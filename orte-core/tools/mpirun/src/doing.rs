@@ -3,6 +3,7 @@
 use crate::calls::{self, Calls};
 use crate::here::Here;
 use crate::{threads, tree};
+use orte_core::framework::ess::Needed;
 use orte_core::segment::RankState;
 
 /// What a rank does.
@@ -10,9 +11,8 @@ use orte_core::segment::RankState;
 pub struct Doing {
     /// `in MPI_Recv, where nothing has happened for 3 s`.
     pub text: String,
-    /// The rank of the job without which its wait does not end, if it has waited for a second and no other thread of it may do
-    /// something else.
-    pub awaits: Option<u32>,
+    /// Without whom its wait does not end, if it has waited for a second and no other thread of it may do something else.
+    pub needed: Needed,
     /// The functions that it is in, the innermost one first; `None` if the system does not let this process look.
     pub functions: Option<Vec<String>>,
 }
@@ -27,7 +27,7 @@ pub fn of_rank(here: &Here, rank: u32, pid: Option<u32>) -> Doing {
     let waits = here.slept(rank).and_then(|slept| waited_ns(slept, ASLEEP_NS)).map(|waited| waited / 1_000_000_000);
     let is_outside = calls.as_ref().is_some_and(Calls::is_outside);
     // What it said last is what it waits for now, if it waits.
-    let (awaits, subject) = waits.and_then(|_| here.awaited(rank)).unwrap_or_default();
+    let (needed, subject) = waits.map(|_| here.awaited(rank)).unwrap_or_default();
     let call = calls.as_ref().and_then(|calls| calls.mpi.clone().or_else(|| calls.rust()));
     let subject = printable(&subject);
     // The stack that was read is that of one thread, and the wait may be another one's.
@@ -39,14 +39,15 @@ pub fn of_rank(here: &Here, rank: u32, pid: Option<u32>) -> Doing {
         (_, state, _) => state.words().to_owned(),
     };
     // A message may be on its way for a moment.
-    let awaits = awaits.filter(|_| is_whole && waits.is_some_and(|seconds| seconds > 0));
+    let is_long = is_whole && waits.is_some_and(|seconds| seconds > 0);
+    let needed = if is_long { needed } else { Needed::default() };
     let text = match is_whole {
         _ if subject.is_empty() => text,
         true => format!("{text}: waits for {subject}"),
         false => format!("{text}: a thread of rank {rank} waits for {subject}"),
     };
     let text = if let Some(held) = held { format!("{held}, {text}") } else { text };
-    Doing { text, awaits, functions: calls.map(|calls| calls.functions) }
+    Doing { text, needed, functions: calls.map(|calls| calls.functions) }
 }
 
 /// What a rank wrote, names of its communicators among it, on one line and without commands for a terminal.

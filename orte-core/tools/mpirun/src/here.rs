@@ -13,6 +13,7 @@ use crate::refusal::{Refusal, say};
 use crate::segment::{self, Segment};
 use crate::tree::{self, Process};
 use crate::wire::{self, Message, Outbox, Received};
+use orte_core::framework::ess::Needed;
 use orte_core::modex::JobMap;
 use orte_core::segment::RankState;
 use orte_core::universe::Ports;
@@ -31,8 +32,8 @@ pub struct Plan {
     pub node: u32,
     /// Its children in the tree of hosts.
     pub children: Vec<u32>,
-    /// The job's number and its ranks' secret; `None`: any.
-    pub identity: Option<(u64, [u8; 32])>,
+    /// The job and its ranks' secret.
+    pub identity: (u64, [u8; 32]),
     /// The node of each rank of the job.
     pub nodes: Vec<u32>,
     /// The name of each node.
@@ -250,8 +251,8 @@ impl Here {
     }
 
     /// See [`orte_core::segment::Control::awaited`].
-    pub fn awaited(&self, rank: u32) -> Option<(Option<u32>, String)> {
-        self.segment.control.awaited(self.local(rank)?)
+    pub fn awaited(&self, rank: u32) -> (Needed, String) {
+        self.local(rank).map(|local| self.segment.control.awaited(local)).unwrap_or_default()
     }
 
     /// What a rank has counted, and how long ago that was, in ns.

@@ -42,7 +42,13 @@ pub fn run(job: Job, member: Option<Member>) -> Result<u8, Refusal> {
         Some(member) => Universe::Member(member),
         None => {
             let limit = rustix::process::getrlimit(Resource::Nofile);
-            Universe::root(&prepare::environment(&job), limit, job.hosts.clone(), job.inherited.clone(), &job.mca)?
+            Universe::root(
+                &prepare::environment_of_jobs(&job),
+                limit,
+                job.hosts.clone(),
+                job.inherited.clone(),
+                &job.mca,
+            )?
         }
     };
     let apps = prepare::all_apps(&job).map_err(|refusal| universe.told(refusal))?;
@@ -107,8 +113,8 @@ struct Running {
     alive: Vec<bool>,
     /// Those that are to end, or have, while others go on; until when they may take.
     ending: BTreeMap<u32, Instant>,
-    /// Of the job; on one host once all its ranks run.
-    job_number: Option<u64>,
+    /// What tells the job from others.
+    job_number: u64,
     phase: Phase,
     cause: Option<Cause>,
     /// With `--disable-auto-cleanup`: how other ranks failed after that.
@@ -187,7 +193,8 @@ impl Running {
             self.look_at_clock();
             // Nobody reads what the ranks wrote.
             if self.phase == Phase::Draining && self.is_late() {
-                self.cause.get_or_insert(Cause::TimedOut(self.job.timeout.unwrap_or_default(), Vec::new()));
+                let limit = self.job.timeout.unwrap_or_default();
+                self.cause.get_or_insert(Cause::TimedOut(limit, Vec::new(), Vec::new()));
                 return Ok(());
             }
         }
@@ -368,11 +375,7 @@ impl Running {
         *self.pids.get_mut(rank as usize).ok_or_else(no_rank)? = Some(pid);
         self.tell_debugger();
         if self.pids.iter().all(Option::is_some) {
-            // On one host it is that of the segment.
-            let of_segment = || self.here.as_ref().map_or(0, |here| here.segment.control.layout().job);
-            let job = self.job_number.unwrap_or_else(of_segment);
-            self.job_number = Some(job);
-            self.universe.all_started(job);
+            self.universe.all_started(self.job_number);
         }
         let host = &self.job.names[self.node_of(rank) as usize];
         if self.job.verbose {

@@ -18,13 +18,13 @@ pub enum Cause {
     NotInitialized(u32),
     /// mpirun got this signal.
     Interrupted(i32),
-    /// `--timeout` passed; with its time, and what each rank that still ran was doing.
-    TimedOut(Duration, Vec<(u32, String)>),
+    /// `--timeout` passed; with its time, what each rank that still ran was doing, and the numbers of further jobs that ran.
+    TimedOut(Duration, Vec<(u32, String)>, Vec<u32>),
     /// The keeper ended, with this wait status; of another host with its name.
     KeeperLost(i32, Option<String>),
     /// Nothing more is heard of this host, for this reason.
     HostLost(String, String),
-    /// A further job, counted from 1, ended with this status. Its own mpirun has said why.
+    /// A further job, by its number, ended with this status. Its own mpirun has said why.
     JobFailed(u32, u8),
     /// The mpirun that had this job started is gone, or has it ended.
     RootGone,

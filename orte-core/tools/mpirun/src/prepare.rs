@@ -1,6 +1,6 @@
 //! Preparations before the keeper starts: programs found, the ranks' environment, descriptors.
 
-use crate::cli::{App, Job};
+use crate::cli::{App, Job, PROCESS_SETS};
 use crate::orders::Executable;
 use crate::program;
 use crate::refusal::Refusal;
@@ -84,11 +84,20 @@ fn search(app: &App, path: Option<OsString>) -> Option<OsString> {
 
 /// What the ranks get beyond mpirun's own environment; the keeper adds what differs from rank to rank.
 pub fn environment(job: &Job) -> Vec<(OsString, OsString)> {
+    environment_of(job.mca.iter())
+}
+
+/// The same for further jobs: what names ranks of this one means nothing there.
+pub fn environment_of_jobs(job: &Job) -> Vec<(OsString, OsString)> {
+    environment_of(job.mca.iter().filter(|(name, _)| name != PROCESS_SETS))
+}
+
+fn environment_of<'a>(mca: impl Iterator<Item = &'a (String, String)> + Clone) -> Vec<(OsString, OsString)> {
     let mut pairs: Vec<(OsString, OsString)> = Vec::new();
-    for (name, value) in &job.mca {
+    for (name, value) in mca.clone() {
         pairs.push((format!("{}{name}", source::PREFIX).into(), value.into()));
     }
-    let names: Vec<&str> = job.mca.iter().map(|(name, _)| name.as_str()).collect();
+    let names: Vec<&str> = mca.map(|(name, _)| name.as_str()).collect();
     pairs.push((source::COMMAND_LINE.into(), names.join(",").into()));
     pairs.extend(library_variables());
     pairs

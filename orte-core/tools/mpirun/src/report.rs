@@ -5,12 +5,14 @@ use crate::signals;
 use std::fmt::Write;
 
 /// What mpirun did about it.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Measures {
     /// Ranks that still ran when it happened.
     pub running: usize,
     /// Ranks of those that had to be killed.
     pub killed: usize,
+    /// The numbers of further jobs that were ended with it.
+    pub jobs: Vec<u32>,
 }
 
 /// The block.
@@ -19,7 +21,7 @@ pub fn block(
     also: &[Cause],
     pid: impl Fn(u32) -> Option<u32>,
     host: impl Fn(u32) -> String,
-    measures: Measures,
+    measures: &Measures,
 ) -> String {
     let who = |rank: u32| match pid(rank) {
         Some(pid) => format!("rank {rank} (process {pid} on {})", host(rank)),
@@ -40,16 +42,24 @@ pub fn block(
             who(*rank)
         ),
         Cause::Interrupted(signal) => writeln!(text, "mpirun: got signal {signal} ({}).", signals::describe(*signal)),
-        Cause::TimedOut(limit, states) if states.is_empty() => {
-            let seconds = limit.as_secs_f64();
-            writeln!(
-                text,
-                "mpirun: after {seconds} s (--timeout) nobody had read all output of the ranks, which have ended."
-            )
-        }
-        Cause::TimedOut(limit, states) => {
-            let seconds = limit.as_secs_f64();
-            writeln!(text, "mpirun: the job still ran after {seconds} s (--timeout): {}.", still(states))
+        Cause::TimedOut(limit, states, jobs) => {
+            let (seconds, jobs) = (limit.as_secs_f64(), further(jobs));
+            match (states.is_empty(), jobs) {
+                (true, None) => writeln!(
+                    text,
+                    "mpirun: after {seconds} s (--timeout) nobody had read all output of the ranks, which have ended."
+                ),
+                (true, Some(jobs)) => writeln!(
+                    text,
+                    "mpirun: after {seconds} s (--timeout) {jobs}, still ran; the ranks of the first job have ended."
+                ),
+                (false, jobs) => writeln!(
+                    text,
+                    "mpirun: the job still ran after {seconds} s (--timeout): {}{}.",
+                    still(states),
+                    jobs.map_or(String::new(), |jobs| format!("; so did {jobs}"))
+                ),
+            }
         }
         Cause::KeeperLost(status, elsewhere) => {
             let place = elsewhere.as_ref().map_or_else(String::new, |host| format!(" on {host}"));
@@ -64,7 +74,7 @@ pub fn block(
             }
         }
         Cause::JobFailed(number, status) => {
-            writeln!(text, "mpirun: job {number} of those that its ranks spawned ended with status {status}.")
+            writeln!(text, "mpirun: job {number}, which ranks spawned, ended with status {status}.")
         }
         Cause::RootGone => writeln!(text, "mpirun: the mpirun that had this job started is gone."),
         Cause::HostLost(host, why) => writeln!(text, "mpirun: host {host} was lost: {why}."),
@@ -91,13 +101,18 @@ fn grouped(said: impl Iterator<Item = (u32, String)>) -> Vec<(String, Vec<u32>)>
 
 /// `rank 1`, `ranks 0, 2-5, 7`.
 fn listed(ranks: &[u32]) -> String {
-    let mut ranks = ranks.to_vec();
-    ranks.sort_unstable();
+    format!("rank{} {}", if ranks.len() == 1 { "" } else { "s" }, runs(ranks))
+}
+
+/// `0, 2-5, 7`.
+fn runs(numbers: &[u32]) -> String {
+    let mut numbers = numbers.to_vec();
+    numbers.sort_unstable();
     let mut runs: Vec<(u32, u32)> = Vec::new();
-    for rank in &ranks {
+    for number in &numbers {
         match runs.last_mut() {
-            Some((_, last)) if *last + 1 == *rank => *last = *rank,
-            _ => runs.push((*rank, *rank)),
+            Some((_, last)) if *last + 1 == *number => *last = *number,
+            _ => runs.push((*number, *number)),
         }
     }
     let runs = runs.iter().map(|(first, last)| match last - first {
@@ -105,7 +120,7 @@ fn listed(ranks: &[u32]) -> String {
         1 => format!("{first}, {last}"),
         _ => format!("{first}-{last}"),
     });
-    format!("rank{} {}", if ranks.len() == 1 { "" } else { "s" }, runs.collect::<Vec<_>>().join(", "))
+    runs.collect::<Vec<_>>().join(", ")
 }
 
 /// Who was doing what, ranks in the same state together.
@@ -136,8 +151,9 @@ fn abort(who: &str, status: i32, message: &str) -> String {
 
 impl Measures {
     fn sentence(&self, cause: &Cause) -> String {
+        let jobs = further(&self.jobs).map_or(String::new(), |jobs| format!("With it ended {jobs}.\n"));
         if self.running == 0 || matches!(cause, Cause::KeeperLost(_, None)) {
-            return String::new();
+            return jobs;
         }
         let others = if matches!(cause, Cause::Interrupted(_) | Cause::TimedOut(..)) { "" } else { "other " };
         let (ranks, were) = if self.running == 1 { ("rank", "was") } else { ("ranks", "were") };
@@ -148,8 +164,18 @@ impl Measures {
             0 => writeln!(text, " and ended."),
             killed => writeln!(text, "; {killed} did not end in time and had to be killed."),
         };
-        text
+        text + &jobs
     }
+}
+
+/// `job 2, which ranks spawned`; `None` if there is none.
+fn further(numbers: &[u32]) -> Option<String> {
+    (!numbers.is_empty()).then(|| format!("{}, which ranks spawned", jobs(numbers)))
+}
+
+/// `job 2`, `jobs 2, 4-6`.
+pub fn jobs(numbers: &[u32]) -> String {
+    format!("job{} {}", if numbers.len() == 1 { "" } else { "s" }, runs(numbers))
 }
 
 const RULE: &str = "--------------------------------------------------------------------------\n";
@@ -161,7 +187,7 @@ mod tests {
 
     #[test]
     fn blocks_say_who_and_what() {
-        let measures = Measures { running: 3, killed: 1 };
+        let measures = &Measures { running: 3, killed: 1, jobs: Vec::new() };
         let text = block(&Cause::Signal(2, 11), &[], |_| Some(4711), |_| "n1".to_owned(), measures);
         for words in
             ["rank 2", "4711", "on n1", "signal 11", "SIGSEGV", "3 other ranks", "sent SIGTERM;", "1 did not end"]
@@ -169,7 +195,7 @@ mod tests {
             assert!(text.contains(words), "{words} is missing in {text}");
         }
         let text =
-            block(&Cause::Abort(0, 5, "one\ntwo\n".into()), &[], |_| None, |_| "n1".to_owned(), Measures::default());
+            block(&Cause::Abort(0, 5, "one\ntwo\n".into()), &[], |_| None, |_| "n1".to_owned(), &Measures::default());
         assert!(text.contains(" ended the job: one\n  two\n") && !text.contains("MPI_Abort"), "{text}");
         let text = block(
             &Cause::Abort(0, 5, "called MPI_Abort on X with error code 5".into()),
@@ -179,7 +205,7 @@ mod tests {
             measures,
         );
         assert!(text.contains(" called MPI_Abort on X with error code 5.\n"), "{text}");
-        let text = block(&Cause::Abort(0, 5, String::new()), &[], |_| None, |_| "n1".to_owned(), Measures::default());
+        let text = block(&Cause::Abort(0, 5, String::new()), &[], |_| None, |_| "n1".to_owned(), &Measures::default());
         assert!(text.contains(" ended the job with status 5.\n"), "{text}");
         assert!(!text.contains("still ran"));
         let text = block(&Cause::HostLost("n2".into(), "x".into()), &[], |_| None, |_| "n1".to_owned(), measures);
@@ -190,16 +216,26 @@ mod tests {
             "{text}"
         );
         let states = vec![(0, "in MPI".to_owned()), (1, "not in MPI_Init yet".to_owned()), (3, "in MPI".to_owned())];
-        let text =
-            block(&Cause::TimedOut(Duration::from_secs(5), states), &[], |_| None, |_| "n1".to_owned(), measures);
-        assert!(text.contains("after 5 s (--timeout): ranks 0, 3 in MPI; rank 1 not in MPI_Init yet."), "{text}");
+        let text = block(
+            &Cause::TimedOut(Duration::from_secs(5), states, vec![2, 3]),
+            &[],
+            |_| None,
+            |_| "n1".to_owned(),
+            measures,
+        );
+        assert!(text.contains("after 5 s (--timeout): ranks 0, 3 in MPI; rank 1 not in MPI_Init yet; so did jobs 2, 3, which ranks spawned."), "{text}");
+        let none = Cause::TimedOut(Duration::from_secs(5), Vec::new(), vec![2]);
+        let measures = &Measures { jobs: vec![2], ..Measures::default() };
+        let text = block(&none, &[], |_| None, |_| "n1".to_owned(), measures);
+        assert!(text.contains("(--timeout) job 2, which ranks spawned, still ran; the ranks of"), "{text}");
+        assert!(text.contains("With it ended job 2, which ranks spawned.\n"), "{text}");
     }
 
     #[test]
     fn all_that_failed_are_named() {
         let also = [7, 2, 3, 9, 4].map(|rank| Cause::Exit(rank, 1)).into_iter().chain([Cause::Signal(5, 9)]);
         let also: Vec<Cause> = also.chain([Cause::Exit(6, 4)]).collect();
-        let text = block(&Cause::Exit(1, 1), &also, |_| None, |_| "n1".to_owned(), Measures::default());
+        let text = block(&Cause::Exit(1, 1), &also, |_| None, |_| "n1".to_owned(), &Measures::default());
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[1], "mpirun: rank 1 on n1 ended with status 1.");
         assert_eq!(lines[2], "mpirun: ranks 2-4, 7, 9 ended with status 1, too.");

@@ -15,18 +15,10 @@ pub struct Segment {
 }
 
 /// Makes a segment that says which program each rank of this host runs, and whose ranks all count as started: a rank may be faster
-/// than the news of its start. Jobs over several hosts have the same number and secret on all of them.
-pub fn create(identity: Option<(u64, [u8; 32])>, apps: &[u32], ports: &Ports) -> Result<Segment, Refusal> {
+/// than the news of its start. Jobs over several hosts have the same identity on all of them.
+pub fn create((job, secret): (u64, [u8; 32]), apps: &[u32], ports: &Ports) -> Result<Segment, Refusal> {
     let failed = |error: &dyn std::fmt::Display| Refusal::system("making the job's shared memory", error);
-    let (number, secret) = match identity {
-        Some(identity) => identity,
-        // Random, so that a descriptor of another job is never taken for this one's.
-        None => {
-            let number = opal_core::sys::random().map(u64::from_le_bytes).map_err(|errno| failed(&errno))?;
-            (number, opal_core::sys::random().map_err(|errno| failed(&errno))?)
-        }
-    };
-    let (descriptor, control) = mapping::create(number, apps.len() as u32, &secret).map_err(|why| failed(&why))?;
+    let (descriptor, control) = mapping::create(job, apps.len() as u32, &secret).map_err(|why| failed(&why))?;
     for (of, text) in [(PortOf::Universe, &ports.universe), (PortOf::Parent, &ports.parent)] {
         control.set_port(of, text).map_err(|_| failed(&"the text of a port is too long"))?;
     }

@@ -15,24 +15,26 @@ mod connections;
 mod ends;
 mod jobs;
 mod names;
+mod root;
 mod server;
+mod stalls;
 
 use crate::cli::{HostRoom, Inherited};
 use crate::raw;
 use crate::refusal::Refusal;
-use crate::there::There;
-use connections::Connections;
-use ends::Ends;
-use jobs::Jobs;
+use crate::tree::Process;
 pub use jobs::UniverseEvent;
 pub use names::Names;
 use names::interest;
-use orte_core::framework::oob;
-use orte_core::port::{Channel, Listener};
+use opal_core::framework::btl::ProcessName;
+use orte_core::port::Channel;
 pub use orte_core::universe::ARGUMENT;
 use orte_core::universe::{Answer, Ports, Request};
-use rustix::event::{PollFd, PollFlags};
+use root::Root;
+use rustix::event::PollFd;
 use rustix::process::Rlimit;
+use stalls::Judgement;
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 
 /// This mpirun's part.
@@ -41,34 +43,6 @@ pub enum Universe {
     Root(Box<Root>),
     /// That of a further job.
     Member(Member),
-}
-
-/// See [`Universe::Root`].
-pub struct Root {
-    // None where the system refuses sockets: then ranks cannot ask for anything.
-    listener: Option<Listener>,
-    mca: Vec<(String, String)>,
-    clients: Vec<Client>,
-    jobs: Jobs,
-    // The failure of a job does not end those that it is connected to.
-    keep_going: bool,
-    // The ports of names.
-    names: Names,
-    connections: Connections,
-    // The job that this mpirun started itself, once it is known.
-    own: Option<u64>,
-    // The first failure of a job that was connected to nobody here.
-    failed: u8,
-    next: u64,
-    ends: Ends,
-    /// What processes asked for that this job is to do.
-    orders: Vec<UniverseEvent>,
-}
-
-/// A process that called.
-struct Client {
-    number: u64,
-    channel: Channel,
 }
 
 /// The socket to the mpirun that started this one.
@@ -107,33 +81,14 @@ impl Universe {
         inherited: Inherited,
         mca: &[(String, String)],
     ) -> Result<Universe, Refusal> {
-        let is_far = !hosts.is_empty();
-        let keep_going = inherited.keep_going;
-        let jobs = Jobs::new(variables.to_vec(), hosts, files, inherited);
-        let mut root = Root {
-            listener: Listener::open().ok(),
-            mca: mca.to_vec(),
-            clients: Vec::new(),
-            jobs,
-            keep_going,
-            names: Names::default(),
-            connections: Connections::default(),
-            own: None,
-            failed: 0,
-            next: 0,
-            ends: Ends::default(),
-            orders: Vec::new(),
-        };
-        if is_far {
-            root.listen_far()?;
-        }
+        let root = Root::new(variables, files, hosts, inherited, mca)?;
         Ok(Universe::Root(Box::new(root)))
     }
 
     /// Where ranks turn to beyond their job.
     pub fn ports(&self) -> Ports {
         match self {
-            Universe::Root(root) => Ports { universe: text_of(root.listener.as_ref()), parent: String::new() },
+            Universe::Root(root) => Ports { universe: root.port(), parent: String::new() },
             Universe::Member(member) => member.ports.clone(),
         }
     }
@@ -141,13 +96,7 @@ impl Universe {
     /// What to wait for: any of it is a reason to call [`Universe::pump`].
     pub fn interests<'a>(&'a self, polls: &mut Vec<PollFd<'a>>) {
         match self {
-            Universe::Root(root) => {
-                let listening = root.listener.iter().flat_map(Listener::descriptors);
-                polls.extend(listening.map(|one| PollFd::from_borrowed_fd(one, PollFlags::IN)));
-                let channels = root.clients.iter().map(|client| &client.channel);
-                polls.extend(channels.chain(root.jobs.channels()).filter_map(interest));
-                root.names.interests(polls);
-            }
+            Universe::Root(root) => root.interests(polls),
             Universe::Member(member) => polls.extend(member.channel.iter().filter_map(interest)),
         }
     }
@@ -163,7 +112,7 @@ impl Universe {
                         Ok(None) => break,
                         Ok(Some(frame)) => match Request::decode(&frame) {
                             Ok(Request::End(end)) => events.push(UniverseEvent::End(end)),
-                            Ok(Request::Status) => events.push(UniverseEvent::Asked),
+                            Ok(Request::Status(with_functions)) => events.push(UniverseEvent::Asked(with_functions)),
                             // The root says nothing else.
                             _ => member.channel = None,
                         },
@@ -211,16 +160,32 @@ impl Universe {
         }
     }
 
-    /// Asks all further jobs what their ranks do.
-    pub fn ask_jobs(&mut self) {
+    /// Asks all further jobs what their ranks do, and where in the program they are.
+    pub fn ask_jobs(&mut self, with_functions: bool) {
         if let Universe::Root(root) = self {
-            root.jobs.ask();
+            root.jobs.ask(with_functions);
+        }
+    }
+
+    /// The numbers of the further jobs that run, and were not told to end.
+    pub fn running_jobs(&self) -> Vec<u32> {
+        match self {
+            Universe::Root(root) => root.jobs.numbers(),
+            Universe::Member(_) => Vec::new(),
         }
     }
 
     /// Whether one of them has not answered.
     pub fn awaits_jobs(&self) -> bool {
         matches!(self, Universe::Root(root) if root.jobs.await_answers())
+    }
+
+    /// The mpiruns of these jobs.
+    pub fn running_mpiruns(&self) -> Vec<Process> {
+        match self {
+            Universe::Root(root) => root.jobs.mpiruns(),
+            Universe::Member(_) => Vec::new(),
+        }
     }
 
     /// What they have answered.
@@ -231,11 +196,41 @@ impl Universe {
         }
     }
 
-    /// Tells the root what the ranks of this further job do.
-    pub fn say_status(&mut self, lines: String) {
+    /// Which of their ranks wait for which process, as they have answered.
+    pub fn jobs_wait(&self) -> Vec<(ProcessName, ProcessName)> {
+        match self {
+            Universe::Root(root) => root.jobs.waits(),
+            Universe::Member(_) => Vec::new(),
+        }
+    }
+
+    /// Whether all ranks of this job, by its number, wait, some of them for processes of other jobs; or have ended.
+    pub fn note_stall(&mut self, job: u64, waits: bool) {
+        match self {
+            Universe::Root(root) => {
+                root.stalls.note(job, waits);
+                let stall = root.stall_of(job);
+                root.orders.extend(stall);
+            }
+            Universe::Member(Member { channel: Some(channel), .. }) => {
+                // One that has ended is noticed in `pump`.
+                let _ = channel.send(&Answer::Stalled(waits).encode());
+            }
+            Universe::Member(_) => {}
+        }
+    }
+
+    /// Whether this still holds of jobs that an event named.
+    pub fn is_stalled(&self, jobs: &BTreeSet<u64>, is_known: bool) -> bool {
+        let expected = if is_known { Judgement::Stalled } else { Judgement::Unknown };
+        matches!(self, Universe::Root(root) if root.judge(jobs) == expected)
+    }
+
+    /// Tells the root what the ranks of this further job do, and which of them wait for which process.
+    pub fn say_status(&mut self, lines: String, waits: Vec<(u32, ProcessName)>) {
         if let Universe::Member(Member { channel: Some(channel), .. }) = self {
             // One that has ended is noticed in `pump`.
-            let _ = channel.send(&Answer::Status(lines).encode());
+            let _ = channel.send(&Answer::Status(lines, waits).encode());
         }
     }
 
@@ -253,142 +248,16 @@ impl Universe {
             root.jobs.end();
         }
     }
-}
 
-/// What ranks are told of it: empty if there is none.
-fn text_of(listener: Option<&Listener>) -> String {
-    listener.map(Listener::text).unwrap_or_default()
-}
-
-impl Root {
-    fn pump(&mut self) -> Vec<UniverseEvent> {
-        while let Some(Ok(Some(channel))) = self.listener.as_mut().map(Listener::poll) {
-            self.next += 1;
-            self.clients.push(Client { number: self.next, channel });
-        }
-        let mut index = 0;
-        while let Some(client) = self.clients.get_mut(index) {
-            let number = client.number;
-            match client.channel.poll() {
-                Ok(None) => index += 1,
-                Ok(Some(frame)) => {
-                    let answer = match Request::decode(&frame) {
-                        Ok(request) => self.answer(number, request),
-                        Err(_) => Some(Answer::Refused("mpirun does not understand what was asked for".to_owned())),
-                    };
-                    self.tell(number, answer.as_ref());
-                }
-                Err(_) => drop(self.clients.remove(index)),
-            }
-        }
-        for (client, answer) in self.names.pump() {
-            self.tell(client, Some(&answer));
-        }
-        let mut events = std::mem::take(&mut self.orders);
-        for news in self.jobs.pump() {
-            for client in self.ends.heard(&news) {
-                self.tell(client, Some(&Answer::Done));
-            }
-            if news.is_done() {
-                continue;
-            }
-            let waits = self.clients.iter().any(|client| client.number == news.client);
-            if let Some(started) = news.started() {
-                self.connections.add(news.by, started);
-            }
-            self.tell(news.client, news.answer(waits).as_ref());
-            let event = news.event(waits);
-            match &event {
-                // It failed because some of its processes were to end, and no others.
-                Some(UniverseEvent::JobFailed(_, status)) if self.ends.has_ended_some(news.job) => {
-                    self.failed = if self.failed == 0 { *status } else { self.failed };
-                    events.push(UniverseEvent::JobEnded);
-                }
-                // The failure of a job is one of those that it is connected to.
-                Some(UniverseEvent::JobFailed(..)) => {
-                    let connected = self.connections.of(news.job);
-                    if !self.keep_going {
-                        self.jobs.end_of(&connected);
-                    }
-                    let concerns_own = self.own.is_none_or(|own| connected.contains(&own));
-                    if let (Some(UniverseEvent::JobFailed(_, status)), false, 0) = (&event, concerns_own, self.failed) {
-                        self.failed = *status;
-                    }
-                    events.extend(event.filter(|_| concerns_own).or(Some(UniverseEvent::JobEnded)));
-                }
-                _ => events.extend(event),
-            }
-        }
-        events
-    }
-
-    /// Ranks of other hosts call from now on, too.
-    fn listen_far(&mut self) -> Result<(), Refusal> {
-        let Some(listener) = &mut self.listener else { return Ok(()) };
-        There::read_parameters(&self.mca)?;
-        listener.listen_far().map_err(Refusal::usage)
-    }
-
-    fn answer(&mut self, client: u64, request: Request) -> Option<Answer> {
-        let refused = |why: String| Some(Answer::Refused(why));
-        match request {
-            Request::Spawn(spawn) => {
-                let ready = if self.jobs.names_hosts(&spawn) { self.listen_far() } else { Ok(()) };
-                let universe = text_of(self.listener.as_ref());
-                match ready.map_err(|refusal| refusal.sentence).and_then(|()| self.jobs.start(client, &spawn, universe))
-                {
-                    // Answered when the job has started.
-                    Ok(()) => None,
-                    Err(why) => refused(why),
-                }
-            }
-            Request::Publish(..) | Request::Unpublish(_) | Request::Lookup(_) => {
-                if self.names.is_unused() {
-                    match self.name_server() {
-                        Ok(server) => self.names.use_server(server),
-                        Err(why) => return refused(why),
-                    }
-                }
-                self.names.answer(client, request)
-            }
-            Request::Met(one, other) => {
-                self.connections.add(one, other);
-                Some(Answer::Done)
-            }
-            Request::Parted(one, other) => {
-                self.connections.remove(one, other);
-                Some(Answer::Done)
-            }
-            Request::End(end) => {
-                let mut jobs: Vec<u64> = end.processes.iter().map(|(job, _)| *job).collect();
-                jobs.push(end.by.0);
-                jobs.sort_unstable();
-                jobs.dedup();
-                let is_own = |job: &u64| Some(*job) == self.own;
-                if jobs.iter().any(is_own) {
-                    self.orders.push(UniverseEvent::End(end.clone()));
-                }
-                jobs.retain(|job| !is_own(job) && self.jobs.tell(*job, &Request::End(end.clone())));
-                // The process that asks ends by itself then: its mpirun must know before that it is to.
-                let is_noted = jobs.is_empty();
-                self.ends.begin(client, jobs);
-                is_noted.then_some(Answer::Done)
-            }
-            Request::Status => refused("mpirun alone asks that; mpirun --status prints it".to_owned()),
-        }
-    }
-
-    /// The port of the name server, if the user named one. `Err` with a sentence.
-    fn name_server(&self) -> Result<Option<String>, String> {
-        There::read_parameters(&self.mca).map_err(|refusal| refusal.sentence)?;
-        server::text_of(oob::NAME_SERVER.text())
-    }
-
-    fn tell(&mut self, client: u64, answer: Option<&Answer>) {
-        let client = self.clients.iter_mut().find(|one| one.number == client);
-        if let (Some(client), Some(answer)) = (client, answer) {
-            // One that has ended is noticed at the next poll.
-            let _ = client.channel.send(&answer.encode());
+    /// Those are to end that the job of this mpirun is connected to: the failure of one is none of the others' business
+    /// (MPI 5.0 §11.10.4).
+    pub fn end_connected_jobs(&mut self) {
+        match self {
+            Universe::Root(root) => match root.own {
+                Some(own) => root.jobs.end_of(&root.connections.of(own)),
+                None => root.jobs.end(),
+            },
+            Universe::Member(_) => {}
         }
     }
 }

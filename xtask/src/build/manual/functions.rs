@@ -1,5 +1,6 @@
 //! A page for every function of MPI: binding and parameters from the standard's data, the sentence of its row.
 
+use super::keys::sections;
 use super::kinds::{CLASSES, KINDS, NAMES, is_about};
 use super::roff::plain;
 use crate::api::data::{Data, Function, Parameter};
@@ -70,6 +71,7 @@ impl<'a> Book<'a> {
                 None => text.push_str(".\n"),
             }
         }
+        text.push_str(&sections(name));
         text.push_str(&errors(function, row)?);
         _ = write!(text, ".SH STANDARD\nMPI 5.0{}", if standard.is_empty() { "" } else { " " });
         _ = writeln!(

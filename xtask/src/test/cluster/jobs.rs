@@ -103,7 +103,7 @@ fn dies(rig: &Rig, cluster: &Cluster) -> Result<()> {
     let ended = job(rig, cluster, "head", &["--host", "h1:2", "-n", "2"], &["dies", "host", "h2"])?;
     expect(&ended, 137)?;
     contains(&ended.err, "on h2")?;
-    contains(&ended.err, "job 1 of those that its ranks spawned ended with status 137")?;
+    contains(&ended.err, "job 2, which ranks spawned, ended with status 137")?;
     if began.elapsed() > Duration::from_secs(20) {
         return Err(fail(format!("it took {} s:\n{}", began.elapsed().as_secs(), ended.story())));
     }

@@ -40,7 +40,7 @@ const CASES: &[JobCase] = &[
         arguments: &["child-fails"],
         // SIGTERM, of the companion.
         status: None,
-        says: &["job 1 of those that process", "spawned ended with status 3"],
+        says: &["job 2, which process", "spawned, ended with status 3"],
     },
 ];
 

@@ -62,10 +62,10 @@ pub const ASKED: &[Asked] = &[
         143,
         &[
             "  rank 0 (process ",
-            "  job 1 of those that ranks spawned (mpirun ",
+            "  job 2, which job 1 spawned (mpirun ",
             "    rank 0 (process ",
             "    rank 1 (process ",
-            "    a cycle: rank 0 waits for rank 1, which waits for rank 0",
+            "  a cycle: rank 0 of job 2 waits for rank 1 of job 2, which waits for rank 0 of job 2",
             "alone:\n  rank 0 (process ",
             "  a cycle: rank 0 waits for rank 1, which waits for rank 0",
         ],

@@ -83,7 +83,7 @@ pub fn files_of_two_jobs(session: &mut Session) -> Result<Verdict> {
     let folder = session.scratch().join("seeing/two-jobs");
     crate::shell::folder(&folder)?;
     let file = |name: &str| folder.join(name);
-    let names = [("stats.json", "stats.1.json"), ("trace", "trace.1")];
+    let names = [("stats.json", "stats.2.json"), ("trace", "trace.2")];
     for name in names.iter().flat_map(|(first, further)| [first, further]) {
         let _ = std::fs::remove_file(file(name));
     }

@@ -1,5 +1,5 @@
-//! What further jobs are started with, as the first one was: variables of the ranks, what is said and what becomes of output, and what the
-//! failure of a rank means. Where ranks run is not among it, and no limit of time: the first job's holds for all. Nor are files with
+//! What further jobs are started with, as the first one was: variables of the ranks, the processors that they may use, what is said and
+//! what becomes of output, and what the failure of a rank means. Where ranks run is not among it, and no limit of time: the first job's holds for all. Nor are files with
 //! patterns for names, which two jobs would share.
 
 use super::options::Options;
@@ -27,13 +27,19 @@ impl Inherited {
             (whole.verbose, "--verbose"),
             (whole.disable_auto_cleanup, "--disable-auto-cleanup"),
             (whole.genvnone, "--genvnone"),
+            (whole.nooversubscribe, "--nooversubscribe"),
         ] {
             if is_given {
                 add(&[option.as_ref()]);
             }
         }
-        let texts =
-            [("--stall-report", &whole.stall_report), ("--grace", &whole.grace), ("--genvlist", &whole.genvlist)];
+        let texts = [
+            ("--stall-report", &whole.stall_report),
+            ("--grace", &whole.grace),
+            ("--genvlist", &whole.genvlist),
+            ("--cpu-set", &whole.cpu_set),
+            ("--usize", &whole.usize),
+        ];
         for (option, text) in texts {
             text.iter().for_each(|text| add(&[option.as_ref(), text.as_ref()]));
         }
@@ -42,7 +48,18 @@ impl Inherited {
             add(&["--genv".as_ref(), &pair[0], &pair[1]]);
         }
         job.extend(of_output(output));
-        let program = whole.x.iter().flat_map(|word| ["-x".into(), word.clone()]).collect();
+        let mut program: Vec<OsString> = Vec::new();
+        for (is_given, option) in [(whole.envnone, "--envnone"), (whole.envall, "--envall")] {
+            program.extend(is_given.then(|| option.into()));
+        }
+        program.extend(whole.envlist.iter().flat_map(|names| ["--envlist".into(), OsString::from(names)]));
+        for (option, pairs) in
+            [("--env", &whole.env), ("--prepend-env", &whole.prepend_env), ("--append-env", &whole.append_env)]
+        {
+            program.extend(pairs.chunks_exact(2).flat_map(|pair| [option.into(), pair[0].clone(), pair[1].clone()]));
+        }
+        program.extend(whole.x.iter().flat_map(|word| ["-x".into(), word.clone()]));
+        program.extend(whole.unset_env.iter().flat_map(|name| ["--unset-env".into(), OsString::from(name)]));
         Inherited { job, program, keep_going }
     }
 }
@@ -79,13 +96,13 @@ mod tests {
     #[test]
     fn words_for_further_jobs() {
         let words = "-n 2 -x A=1 -x B --genv C 3 --quiet --tag-output --output-filename /out --stall-report 5 --timeout 9 --host a:2 \
-                     --runtime-options continuous --disable-auto-cleanup";
+                     --runtime-options continuous --disable-auto-cleanup --cpu-set 0 --nooversubscribe --usize 7 --env D 4 --unset-env E";
         let words: Vec<OsString> = words.split_whitespace().map(OsString::from).collect();
         let whole = read(&words).unwrap();
         let output = Output::new(&whole, &Default::default()).unwrap();
         let inherited = Inherited::of(&whole, &output, true);
-        assert_eq!(inherited.program, ["-x", "A=1", "-x", "B"]);
-        let expected = "--quiet --disable-auto-cleanup --stall-report 5 --runtime-options continuous --genv C 3 --output tag \
+        assert_eq!(inherited.program, ["--env", "D", "4", "-x", "A=1", "-x", "B", "--unset-env", "E"]);
+        let expected = "--quiet --disable-auto-cleanup --nooversubscribe --stall-report 5 --cpu-set 0 --usize 7 --runtime-options continuous --genv C 3 --output tag \
                         --output-filename /out";
         assert_eq!(inherited.job, expected.split_whitespace().collect::<Vec<_>>());
     }

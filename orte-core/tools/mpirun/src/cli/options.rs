@@ -25,6 +25,21 @@ use std::path::PathBuf;
                   system has none, it is a pipe, and mpirun says so. If files or pipes get the output, ranks have TERM=dumb and\n\
                   NO_COLOR=1 (-x changes that). --mca iof_pty 0 gives them pipes: faster for megabytes of output, but lines\n\
                   come late, and those that a program still holds when it dies are lost.\n\n\
+                  Jobs that ranks start by MPI_Comm_spawn are counted from 2 in messages, labels and names of files; the job of the
+\
+                  command line is job 1. They have its variables (-x and its relatives), parameters (--mca), --cpu-set,
+\
+                  --nooversubscribe, --usize, --grace, --stall-report, --disable-auto-cleanup, --runtime-options, --quiet, --verbose
+\
+                  and what becomes of output. They have none of its sets of processes (--pset), of where its ranks run (--host,
+\
+                  --map-by, --bind-to; they run on its hosts, those with free slots first) and of --outfile-pattern and
+\
+                  --errfile-pattern. --timeout holds for all jobs together, and standard input is rank 0's of job 1. mpirun ends
+\
+                  when all jobs have ended; a job that fails ends those that it is connected to.
+
+\
                   Variables: MPIEXEC_TIMEOUT, MPIEXEC_UNIVERSE_SIZE, MPIEXEC_PREFIX_DEFAULT, MPIEXEC_PREFIX_STDOUT and\n\
                   MPIEXEC_PREFIX_STDERR stand for --timeout, --usize and --prepend-pattern where these are missing.\n\n\
                   Exit status: that of the first rank that failed, 128+n if signal n ended it; 127 the program was not\n\

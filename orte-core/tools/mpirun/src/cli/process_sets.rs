@@ -36,6 +36,9 @@ pub fn parameter(of_programs: &[Vec<String>], apps: &[App]) -> Result<Option<Str
     Ok((!sets.is_empty()).then(|| sets.join(";")))
 }
 
+/// The parameter behind `--pset`.
+pub const PROCESS_SETS: &str = "mpi_process_sets";
+
 /// Whether it looks like a list of ranks; a name may have colons, too.
 fn is_list(text: &str) -> bool {
     text.starts_with(|first: char| first.is_ascii_digit())

@@ -53,7 +53,7 @@ pub fn plan(
     let plan = Plan {
         node,
         children,
-        identity: Some((job_of(&invitation.secret), secret_of_ranks(&invitation.secret))),
+        identity: (job_of(&invitation.secret), secret_of_ranks(&invitation.secret)),
         nodes: orders.nodes,
         names: orders.names,
         universe: orders.universe,

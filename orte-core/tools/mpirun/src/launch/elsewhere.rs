@@ -130,9 +130,9 @@ impl Running {
             Frame::Waits(rank, since_ns, waited_ns) => {
                 self.known.waits[rank as usize] = Some((since_ns, waited_ns, Instant::now()));
             }
-            Frame::Doing(rank, text, awaits, functions) => {
+            Frame::Doing(rank, text, needed, functions) => {
                 let functions = Some(functions).filter(|functions| !functions.is_empty());
-                self.known.doing[rank as usize] = Some(Doing { text, awaits, functions });
+                self.known.doing[rank as usize] = Some(Doing { text, needed, functions });
                 self.look_at_inquiry();
             }
             Frame::Told(rank, age_ns, words) => self.known.told[rank as usize] = Some((age_ns, words)),

@@ -50,10 +50,13 @@ impl Running {
 
     pub(super) fn end_ranks(&mut self, tell: bool) {
         self.settle();
+        if self.cause.is_none() {
+            return;
+        }
+        self.measures.jobs = self.end_jobs();
         let Some(cause) = &self.cause else { return };
         let signal = cause.signal() as u32;
         self.measures.running = self.others(cause);
-        self.universe.end_jobs();
         let grace = self.grace(cause);
         self.phase = Phase::Ending(Instant::now() + grace);
         if let (Cause::Interrupted(signal), false) = (cause, self.job.quiet) {
@@ -70,6 +73,17 @@ impl Running {
             // The terminal's keys reach nobody on other hosts.
             self.tell_elsewhere(&Frame::Signal(signal, true));
         }
+    }
+
+    /// The jobs that are to end with this one: all if somebody wants it, else those that it is connected to (MPI 5.0 §11.10.4).
+    fn end_jobs(&mut self) -> Vec<u32> {
+        let before = self.universe.running_jobs();
+        match self.cause {
+            Some(Cause::Interrupted(_) | Cause::TimedOut(..)) | None => self.universe.end_jobs(),
+            Some(_) => self.universe.end_connected_jobs(),
+        }
+        let parted = self.universe.running_jobs();
+        before.into_iter().filter(|job| !parted.contains(job)).collect()
     }
 
     fn hint_at_other_mpi(&self) {
@@ -126,7 +140,8 @@ impl Running {
     }
 
     pub(super) fn keeper_is_gone(&mut self) {
-        let spare = self.there.as_ref().map_or_else(Vec::new, There::processes);
+        let mut spare = self.there.as_ref().map_or_else(Vec::new, There::processes);
+        spare.extend(self.universe.running_mpiruns());
         let Some(here) = &mut self.here else { return };
         let status = here.keeper_is_gone(&spare);
         if !matches!(self.phase, Phase::Clearing(_)) || status != 0 {
@@ -205,9 +220,11 @@ impl Running {
         let pid = |rank: u32| self.pids.get(rank as usize).copied().flatten();
         if !self.job.quiet && !matches!(cause, Cause::RootGone) {
             let host = |rank: u32| self.job.names[self.node_of(rank) as usize].clone();
-            opal_core::sys::write_stderr(report::block(cause, &self.also, pid, host, self.measures).as_bytes());
+            opal_core::sys::write_stderr(report::block(cause, &self.also, pid, host, &self.measures).as_bytes());
         }
-        Ok(cause.status())
+        let status = cause.status();
+        self.outlast();
+        Ok(status)
     }
 }
 

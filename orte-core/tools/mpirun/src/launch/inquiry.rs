@@ -7,7 +7,10 @@ use super::{Phase, Running};
 use crate::doing::{self, Doing};
 use crate::outcome::Cause;
 use crate::refusal::say;
-use crate::{cycle, status};
+use crate::{cycle, report, status};
+use opal_core::framework::btl::ProcessName;
+use orte_core::framework::ess::Needed;
+use orte_core::job::number_of;
 use orte_core::oob::Frame;
 use std::time::{Duration, Instant};
 
@@ -15,9 +18,14 @@ impl Running {
     /// Looks at all ranks; on one host at once.
     pub(super) fn inquire(&mut self, purpose: Purpose) {
         self.known.doing.fill(None);
-        let with_functions = purpose == Purpose::Timeout && self.job.stack_traces;
+        self.known.with_functions = match purpose {
+            Purpose::Timeout => self.job.stack_traces,
+            Purpose::Answer => self.known.with_functions,
+            Purpose::Stall | Purpose::StallOfJobs | Purpose::Signal => false,
+        };
+        let with_functions = self.known.with_functions;
         self.tell_elsewhere(&Frame::Ask(if with_functions { 2 } else { 1 }));
-        self.universe.ask_jobs();
+        self.universe.ask_jobs(with_functions);
         let patience = if self.universe.awaits_jobs() { PATIENCE + PATIENCE / 2 } else { PATIENCE };
         self.inquiry = Some(Inquiry { purpose, until: Instant::now() + patience });
         self.look_at_inquiry();
@@ -34,46 +42,87 @@ impl Running {
         let running: Vec<u32> = (0..self.job.ranks()).filter(|rank| self.alive[*rank as usize]).collect();
         let is_missing = |rank: &u32| self.node_of(*rank) != 0 && self.known.doing[*rank as usize].is_none();
         let is_incomplete = running.iter().any(is_missing) || self.universe.awaits_jobs();
-        if self.phase == Phase::Running && is_incomplete && Instant::now() < inquiry.until {
+        let may_wait = matches!(self.phase, Phase::Running | Phase::Draining);
+        if may_wait && is_incomplete && Instant::now() < inquiry.until {
             return;
         }
         self.inquiry = None;
         let states: Vec<(u32, Doing)> = running.into_iter().map(|rank| (rank, self.doing(rank))).collect();
-        let awaits: Vec<(u32, Option<u32>)> = states.iter().map(|(rank, doing)| (*rank, doing.awaits)).collect();
-        let cycle = cycle::find(&awaits).map(|cycle| format!("a cycle: {}", cycle::words(&cycle)));
-        let mut lines: Vec<String> = states.iter().map(|(rank, doing)| self.line(*rank, &doing.text)).collect();
-        lines.extend(cycle.iter().map(|cycle| format!("  {cycle}")));
-        let of_jobs = self.universe.jobs_said();
-        lines.extend(of_jobs.iter().cloned());
-        let answer = lines.iter().map(|line| line.to_owned() + "\n").collect::<String>();
-        std::mem::take(&mut self.known.askers).into_iter().for_each(|asker| status::answer(asker, &answer));
+        let lines: Vec<String> = states.iter().flat_map(|(rank, doing)| self.lines(*rank, doing)).collect();
         if std::mem::take(&mut self.known.is_asked_by_root) {
-            self.universe.say_status(answer);
+            let waits = states.iter().filter_map(|(rank, doing)| Some((*rank, self.awaited(doing)?))).collect();
+            self.universe.say_status(joined(&lines), waits);
         }
-        match inquiry.purpose {
-            Purpose::Answer => {}
+        let lines: Vec<String> =
+            lines.into_iter().chain(self.universe.jobs_said()).chain(self.cycles(&states)).collect();
+        std::mem::take(&mut self.known.askers).into_iter().for_each(|asker| status::answer(asker, &joined(&lines)));
+        self.known.with_functions = false;
+        if self.phase != Phase::Running && !matches!(inquiry.purpose, Purpose::Signal) {
             // A rank failed meanwhile.
-            _ if self.phase != Phase::Running => {}
+            return;
+        }
+        self.conclude_inquiry(inquiry.purpose, states, &lines);
+    }
+
+    fn conclude_inquiry(&mut self, purpose: Purpose, states: Vec<(u32, Doing)>, lines: &[String]) {
+        let say_lines = || lines.iter().for_each(|line| say(line));
+        let waited = format!("have waited in MPI for {} s (--stall-report)", self.job.stall_s);
+        match purpose {
+            Purpose::Answer => {}
             Purpose::Timeout => {
-                states.iter().for_each(|(rank, doing)| self.say_functions(*rank, doing));
-                cycle.iter().for_each(|cycle| say(cycle));
-                of_jobs.iter().for_each(|line| say(line));
+                // What the ranks of this job do stands in the message about its end.
+                let own = states.iter().map(|(rank, doing)| self.line(*rank, &doing.text)).collect::<Vec<_>>();
+                lines.iter().filter(|line| !own.contains(line)).for_each(|line| say(line));
                 let states = states.into_iter().map(|(rank, doing)| (rank, doing.text)).collect();
-                self.fail(Cause::TimedOut(self.job.timeout.unwrap_or_default(), states), true);
+                let limit = self.job.timeout.unwrap_or_default();
+                self.fail(Cause::TimedOut(limit, states, self.universe.running_jobs()), true);
             }
+            // Others may end it, whom the root of the universe knows.
+            Purpose::Stall if states.iter().any(|(_, doing)| doing.needed.is_beyond_job()) => self.note_stall(true),
             Purpose::Stall => {
-                states.iter().for_each(|(rank, doing)| self.say_functions(*rank, doing));
-                say(&format!(
-                    "all ranks that run have waited in MPI for {} s (--stall-report): a deadlock, or damaged memory",
-                    self.job.stall_s
-                ));
-                lines.iter().for_each(|line| say(line));
+                say(&format!("all ranks that run {waited}: a deadlock, or damaged memory"));
+                say_lines();
+                // Other jobs may wait for them.
+                self.note_stall(true);
+            }
+            Purpose::StallOfJobs => {
+                let Some((jobs, is_known)) = self.known.stalled.take() else { return };
+                if !self.universe.is_stalled(&jobs, is_known) {
+                    return;
+                }
+                let numbers: Vec<u32> = jobs.iter().map(|job| number_of(*job)).collect();
+                let of = format!("all ranks that run of {}", report::jobs(&numbers));
+                say(&match is_known {
+                    true => format!("{of} {waited}: a deadlock, or damaged memory"),
+                    false => format!(
+                        "{of} {waited}, also for processes of jobs of other launchers: whether those go on is not known here"
+                    ),
+                });
+                say_lines();
             }
             Purpose::Signal => {
                 say("what the ranks do (SIGUSR2):");
-                lines.iter().for_each(|line| say(line));
+                say_lines();
             }
         }
+    }
+
+    /// The process without which a wait does not end.
+    fn awaited(&self, doing: &Doing) -> Option<ProcessName> {
+        match doing.needed {
+            Needed::Rank(rank) => Some(ProcessName { job: self.job_number, rank }),
+            Needed::OfOtherJob(name) => Some(name),
+            Needed::SomeOfJob | Needed::SomeOfOtherJobs => None,
+        }
+    }
+
+    /// A line for each, through the jobs that this mpirun knows.
+    fn cycles(&self, states: &[(u32, Doing)]) -> Vec<String> {
+        let own = |rank: u32| ProcessName { job: self.job_number, rank };
+        let waits = states.iter().filter_map(|(rank, doing)| Some((own(*rank), self.awaited(doing)?)));
+        let waits: Vec<_> = waits.chain(self.universe.jobs_wait()).collect();
+        let words = |cycle: &Vec<ProcessName>| format!("  a cycle: {}", cycle::words(cycle, self.job_number));
+        cycle::find(&waits).iter().map(words).collect()
     }
 
     /// SIGUSR2 came from this process. Whether it is a question: not where the program takes the signal itself.
@@ -89,6 +138,22 @@ impl Running {
             self.inquire(if is_answer { Purpose::Answer } else { Purpose::Signal });
         }
         true
+    }
+
+    /// What a rank does, and the functions that it is in, if that was asked for.
+    fn lines(&self, rank: u32, doing: &Doing) -> Vec<String> {
+        let mut lines = vec![self.line(rank, &doing.text)];
+        match &doing.functions {
+            _ if !self.known.with_functions => {}
+            Some(functions) if functions.is_empty() => {}
+            Some(functions) => {
+                lines.push(format!("  rank {rank} is in"));
+                let numbered = functions.iter().enumerate();
+                lines.extend(numbered.map(|(number, function)| format!("    #{number} {function}")));
+            }
+            None => lines.push(format!("  the system does not let mpirun look at rank {rank}")),
+        }
+        lines
     }
 
     fn line(&self, rank: u32, text: &str) -> String {
@@ -110,30 +175,25 @@ impl Running {
         };
         doing.unwrap_or_else(|| Doing {
             text: format!("{} (its host did not answer)", self.state(rank).words()),
-            awaits: None,
+            needed: Needed::default(),
             functions: Some(Vec::new()),
         })
     }
 
-    /// The functions that a rank is in, if that was asked for.
-    fn say_functions(&self, rank: u32, doing: &Doing) {
-        match &doing.functions {
-            _ if !self.job.stack_traces => {}
-            Some(functions) if functions.is_empty() => {}
-            Some(functions) => {
-                say(&format!("rank {rank} is in"));
-                let numbered = functions.iter().enumerate();
-                numbered.for_each(|(number, function)| say(&format!("  #{number} {function}")));
-            }
-            None => say(&format!("the system does not let mpirun look at rank {rank}")),
+    /// Of a stall one line a rank.
+    pub(super) fn look_for_stall(&mut self) {
+        if self.inquiry.is_some() {
+            return;
+        }
+        if self.known.stalled.is_some() {
+            return self.inquire(Purpose::StallOfJobs);
+        }
+        if self.stall.is_due() {
+            self.look_at_waits();
         }
     }
 
-    /// Of a stall one line a rank.
-    pub(super) fn look_for_stall(&mut self) {
-        if self.inquiry.is_some() || !self.stall.is_due() {
-            return;
-        }
+    fn look_at_waits(&mut self) {
         let running = || (0..self.job.ranks()).filter(|rank| self.alive[*rank as usize]);
         let is_still =
             running().filter(|rank| self.node_of(*rank) == 0).all(|rank| self.stall.is_long(self.waits(rank)));
@@ -142,8 +202,30 @@ impl Running {
         }
         let running = || (0..self.job.ranks()).filter(|rank| self.alive[*rank as usize]);
         let waits: Vec<_> = running().map(|rank| self.waits(rank)).collect();
-        if self.stall.is_new(&waits) {
-            self.inquire(Purpose::Stall);
+        match self.stall.is_new(&waits) {
+            true => self.inquire(Purpose::Stall),
+            // Somebody goes on.
+            false if self.stall.is_noted && !waits.iter().all(|waits| self.stall.is_long(*waits)) => {
+                self.note_stall(false)
+            }
+            false => {}
+        }
+    }
+
+    /// Tells the root of the universe that all ranks wait, also for those of other jobs, or that they go on.
+    pub(super) fn note_stall(&mut self, waits: bool) {
+        if self.stall.is_noted && waits {
+            // They have gone on in between.
+            self.universe.note_stall(self.job_number, false);
+        }
+        self.stall.is_noted = waits;
+        self.universe.note_stall(self.job_number, waits);
+    }
+
+    /// Before the root is answered: whether what it was told still holds.
+    pub(super) fn look_whether_stalled(&mut self) {
+        if self.stall.is_noted {
+            self.look_at_waits();
         }
     }
 
@@ -157,6 +239,10 @@ impl Running {
             }
         }
     }
+}
+
+fn joined(lines: &[String]) -> String {
+    lines.iter().map(|line| line.to_owned() + "\n").collect()
 }
 
 /// How long the daemons may take: a process in each rank's place is stopped for a moment. Mpiruns of further jobs have daemons, too.

@@ -7,6 +7,7 @@ use rustix::event::{PollFd, PollFlags};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::pipe::PipeFlags;
+use std::collections::BTreeSet;
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
@@ -26,6 +27,10 @@ pub struct Known {
     pub askers: Vec<UnixStream>,
     /// The root of the universe wants to know that, too.
     pub is_asked_by_root: bool,
+    /// Where in the program the ranks are was asked for as well.
+    pub with_functions: bool,
+    /// Jobs of which all ranks wait, to be said once their mpiruns have told more; whether all are known that they may wait for.
+    pub stalled: Option<(BTreeSet<u64>, bool)>,
     /// Bytes of output that each node was not yet told to be taken.
     pub owed: Vec<usize>,
 }
@@ -43,6 +48,8 @@ impl Known {
             doing: vec![None; ranks],
             askers: Vec::new(),
             is_asked_by_root: false,
+            with_functions: false,
+            stalled: None,
             owed: vec![0; count],
         }
     }
@@ -64,6 +71,8 @@ pub enum Purpose {
     Timeout,
     /// It stands still.
     Stall,
+    /// It does so together with further jobs, or these do.
+    StallOfJobs,
     /// Somebody asked by `--status`, or the root of the universe, who alone is answered.
     Answer,
     /// SIGUSR2 came.

@@ -2,7 +2,8 @@
 //!
 //! Ranks leave in the segment since when they wait in vain, whether anybody looks or not. A job stalls when every rank that
 //! still runs does so: one that computes may be what the others wait for. Daemons are asked only when all ranks of mpirun's own host
-//! wait.
+//! wait. Where some wait for processes of other jobs, the root of the universe is told, who knows what these do
+//! (`universe/stalls.rs`).
 
 use std::time::{Duration, Instant};
 
@@ -14,13 +15,15 @@ pub struct Stall {
     /// Since when each rank waited when it was reported.
     reported: Vec<u64>,
     next_look: Instant,
+    /// The root of the universe was told of it.
+    pub is_noted: bool,
 }
 
 impl Stall {
     /// Reports after so many seconds; 0: never.
     pub fn new(seconds: u64) -> Stall {
         let after = (seconds > 0).then(|| Duration::from_secs(seconds));
-        Stall { after, reported: Vec::new(), next_look: Instant::now() }
+        Stall { after, reported: Vec::new(), next_look: Instant::now(), is_noted: false }
     }
 
     /// Whether it is time to look again.

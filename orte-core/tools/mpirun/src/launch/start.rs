@@ -17,8 +17,8 @@ use crate::there::There;
 use crate::universe::Universe;
 use crate::{preload, prepare, raw, signals, tree};
 use orte_core::modex::JobMap;
-use orte_core::oob::handshake::{job_of, secret_of_ranks};
-use orte_core::oob::{self, Daemons, JobOrders, Secret, orders};
+use orte_core::oob::handshake::{job_of, of_job, secret_of_ranks};
+use orte_core::oob::{Daemons, JobOrders, Secret, orders};
 use orte_core::universe::Ports;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -39,7 +39,7 @@ impl Running {
         let signals = raw::signal_descriptor(&handled).map_err(|error| failed(&error))?;
         raw::defer(&[libc::SIGXFSZ]).map_err(|error| failed(&error))?;
         let is_alone = job.names.len() == 1;
-        let secret = secret(is_alone)?;
+        let secret = secret(job.output.job)?;
         let variables = variables(&job, pty.is_some());
         // Logins take longest, so they begin first.
         let there = (!is_alone).then(|| daemons(&job, pty, &variables, (secret, universe.ports()))).transpose()?;
@@ -47,7 +47,7 @@ impl Running {
         let has_ranks = job.nodes.contains(&0);
         let here = match has_ranks {
             true => {
-                let identity = (!is_alone).then(|| (job_of(&secret), secret_of_ranks(&secret)));
+                let identity = (job_of(&secret), secret_of_ranks(&secret));
                 let plan = plan(&job, &apps, identity, pty, variables, universe.ports());
                 let plan = Plan { children: neighbors.clone(), ..plan };
                 Some(Here::start(plan, handled, limit, strangers)?)
@@ -69,7 +69,7 @@ impl Running {
             pids: vec![None; ranks as usize],
             alive: vec![true; ranks as usize],
             ending: BTreeMap::new(),
-            job_number: (!is_alone).then(|| job_of(&secret)),
+            job_number: job_of(&secret),
             phase: Phase::Running,
             cause: None,
             also: Vec::new(),
@@ -96,12 +96,10 @@ impl Running {
     }
 }
 
-/// What only the hosts of a job know. A job on one host has its secret in its segment only.
-fn secret(is_alone: bool) -> Result<Secret, Refusal> {
-    match is_alone {
-        true => Ok([0; oob::SECRET_BYTES]),
-        false => opal_core::sys::random().map_err(|errno| Refusal::system("making the job's secret", errno)),
-    }
+/// What only the hosts of a job know; of the job with this number.
+fn secret(number: u32) -> Result<Secret, Refusal> {
+    let random = opal_core::sys::random().map_err(|errno| Refusal::system("making the job's secret", errno))?;
+    Ok(of_job(random, number))
 }
 
 /// The variables of the keeper and of the daemons beyond those that mpirun has itself.
@@ -117,7 +115,7 @@ fn variables(job: &Job, has_pty: bool) -> Vec<(OsString, OsString)> {
 fn plan(
     job: &Job,
     apps: &[Executable],
-    identity: Option<(u64, [u8; 32])>,
+    identity: (u64, [u8; 32]),
     pty: Option<Pty>,
     variables: Vec<(OsString, OsString)>,
     ports: Ports,

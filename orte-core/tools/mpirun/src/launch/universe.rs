@@ -3,10 +3,13 @@
 use super::known::Purpose;
 use super::{Phase, Running};
 use crate::outcome::Cause;
+use crate::refusal::say;
 use crate::universe::UniverseEvent;
 use crate::wire::Message;
+use crate::{raw, report, signals};
 use orte_core::oob::Frame;
 use orte_core::universe::EndRequest;
+use rustix::event::{PollFd, PollFlags, Timespec};
 use std::time::{Duration, Instant};
 
 impl Running {
@@ -19,8 +22,14 @@ impl Running {
                     self.universe.say_done();
                     continue;
                 }
-                UniverseEvent::Asked => {
+                UniverseEvent::Stalled(jobs, is_known) => {
+                    self.known.stalled = Some((jobs, is_known)).filter(|_| self.job.stall_s > 0);
+                    continue;
+                }
+                UniverseEvent::Asked(with_functions) => {
+                    self.look_whether_stalled();
                     self.known.is_asked_by_root = true;
+                    self.known.with_functions |= with_functions && self.inquiry.is_none();
                     // Who asks meanwhile gets the same answer.
                     if self.inquiry.is_none() {
                         self.inquire(Purpose::Answer);
@@ -50,7 +59,7 @@ impl Running {
     /// Some ranks end, and the others go on: it is not the job's end, but mpirun's status and message tell of it.
     fn end_some(&mut self, end: EndRequest) {
         let own = self.job_number;
-        let is_own = |job: &u64| own == Some(*job);
+        let is_own = |job: &u64| own == *job;
         let listed = end.processes.iter().filter(|(job, _)| is_own(job)).flat_map(|(_, ranks)| ranks);
         let ranks: Vec<u32> = listed.copied().filter(|rank| self.alive.get(*rank as usize) == Some(&true)).collect();
         let by = is_own(&end.by.0).then_some(end.by.1).filter(|rank| *rank < self.job.ranks());
@@ -92,8 +101,44 @@ impl Running {
     pub(super) fn finish_if_all_ended(&mut self) {
         // Ranks that lost a peer may have lost one of a further job, which tells how that ended.
         let waits_for_jobs = matches!(self.phase, Phase::Running | Phase::Seeking(_)) && self.universe.has_jobs();
-        if !self.alive.contains(&true) && !waits_for_jobs {
-            self.finish();
+        match self.alive.contains(&true) {
+            true => {}
+            false if !waits_for_jobs => self.finish(),
+            // None of them ends the wait of those of further jobs.
+            false if !self.stall.is_noted => self.note_stall(true),
+            false => {}
+        }
+    }
+}
+
+impl Running {
+    /// The job has ended by a failure. Jobs that have parted from it go on, and this process serves them until they have ended, somebody
+    /// is tired of waiting, or `--timeout` has passed.
+    pub(super) fn outlast(&mut self) {
+        let jobs = self.universe.running_jobs();
+        if !jobs.is_empty() && !self.job.quiet {
+            let go_on = if jobs.len() == 1 { "goes on: it has" } else { "go on: they have" };
+            say(&format!("{} {go_on} parted from the job that ended (MPI_Comm_disconnect)", report::jobs(&jobs)));
+        }
+        while !self.universe.running_jobs().is_empty() && !self.is_late() {
+            let mut polls = vec![PollFd::new(&self.signals, PollFlags::IN)];
+            self.universe.interests(&mut polls);
+            let tick = Timespec { tv_sec: 1, tv_nsec: 0 };
+            // Interrupted or not, everything is looked at again.
+            let _ = rustix::event::poll(&mut polls, Some(&tick));
+            while let Some((signal, _, sender)) = raw::next_signal(&self.signals) {
+                match signal {
+                    libc::SIGUSR2 if self.is_asked(sender) => {}
+                    _ if signals::PASSED_ON.contains(&signal) || signals::STOPPING.contains(&signal) => {}
+                    _ => self.universe.end_jobs(),
+                }
+            }
+            self.universe.pump();
+            self.look_at_inquiry();
+        }
+        let late = self.universe.running_jobs();
+        if !late.is_empty() && !self.job.quiet {
+            say(&format!("{} still ran when the time was over (--timeout)", report::jobs(&late)));
         }
     }
 }

@@ -1,12 +1,18 @@
 //! Further jobs: their mpiruns, and what is heard of them.
 
+use super::names::interest;
 use crate::cli::{HostRoom, Inherited};
 use crate::raw;
+use crate::tree::{self, Process};
+use opal_core::framework::btl::ProcessName;
 use opal_core::mca::source::PREFIX;
+use orte_core::job::number_of;
 use orte_core::port::Channel;
-use orte_core::universe::{ARGUMENT, Answer, EndRequest, Ports, Request, SpawnRequest};
+use orte_core::universe::{ARGUMENT, Answer, EndRequest, NO_PROC, Ports, Request, SpawnRequest};
+use rustix::event::{PollFd, PollFlags};
+use rustix::fd::OwnedFd;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
-use rustix::process::Rlimit;
+use rustix::process::{Pid, PidfdFlags, Rlimit};
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -19,9 +25,11 @@ use std::process::{Child, Command, Stdio};
 pub enum UniverseEvent {
     /// Some ranks of this job are to end, and the others go on.
     End(EndRequest),
-    /// The root of the universe wants to know what the ranks of this job do.
-    Asked,
-    /// A further job failed, with this exit status; jobs are counted from 1.
+    /// The root of the universe wants to know what the ranks of this job do, and where in the program they are.
+    Asked(bool),
+    /// All ranks of these jobs wait, and nobody else could end that; or, with `false`, jobs that this mpirun does not know.
+    Stalled(BTreeSet<u64>, bool),
+    /// A further job failed, by its number, with this exit status.
     JobFailed(u32, u8),
     /// A further job ended well.
     JobEnded,
@@ -44,6 +52,8 @@ struct Job {
     number: u32,
     client: u64,
     mpirun: Child,
+    // Readable once it has ended; `None` on systems that do not offer it.
+    process: Option<OwnedFd>,
     // Closed: its mpirun has ended, or is to end.
     channel: Option<Channel>,
     by: u64,
@@ -61,8 +71,8 @@ enum Status {
     Unasked,
     /// It has not answered.
     Asked,
-    /// A line for each.
-    Lines(String),
+    /// A line for each, and which of them wait for which process.
+    Said(String, Vec<(u32, ProcessName)>),
 }
 
 /// Options that say where ranks run.
@@ -71,7 +81,7 @@ fn says_hosts(spawn: &SpawnRequest) -> bool {
     spawn.apps.iter().any(|app| app.options.iter().any(|option| names.iter().any(|name| name.as_bytes() == option)))
 }
 
-/// `stats.1.json` for `stats.json` and job 1; `None` if it is no file.
+/// `stats.2.json` for `stats.json` and job 2; `None` if it is no file.
 fn file_of(file: &OsStr, number: u32) -> Option<OsString> {
     if ["", "0", "1", "-"].iter().any(|word| file == *word) {
         return None;
@@ -136,6 +146,14 @@ impl JobNews {
         matches!(self.what, What::Ended(..))
     }
 
+    /// Its mpirun says whether all its ranks wait, some of them for processes of other jobs.
+    pub fn stalled(&self) -> Option<bool> {
+        match self.what {
+            What::Said(Answer::Stalled(waits)) => Some(waits),
+            _ => None,
+        }
+    }
+
     /// Its number, if it has just started.
     pub fn started(&self) -> Option<u64> {
         match self.what {
@@ -187,9 +205,39 @@ impl Jobs {
         self.jobs.is_empty()
     }
 
-    /// What to wait for.
-    pub fn channels(&self) -> impl Iterator<Item = &Channel> {
-        self.jobs.iter().filter_map(|job| job.channel.as_ref())
+    /// What to wait for: news, and of those whose mpiruns have closed their sockets the end of these.
+    pub fn interests<'a>(&'a self, polls: &mut Vec<PollFd<'a>>) {
+        polls.extend(self.jobs.iter().filter_map(|job| match (&job.channel, &job.process) {
+            (Some(channel), _) => interest(channel),
+            (None, process) => process.as_ref().map(|process| PollFd::new(process, PollFlags::IN)),
+        }));
+    }
+
+    /// Whether it runs.
+    pub fn runs(&self, job: u64) -> bool {
+        self.jobs.iter().any(|one| one.job == Some(job))
+    }
+
+    /// Of those that were not told to end.
+    pub fn numbers(&self) -> Vec<u32> {
+        self.jobs.iter().filter(|job| job.channel.is_some()).map(|job| job.number).collect()
+    }
+
+    /// The mpiruns of those that were not told to end.
+    pub fn mpiruns(&self) -> Vec<Process> {
+        let running = self.jobs.iter().filter(|job| job.channel.is_some());
+        running.filter_map(|job| tree::find(job.mpirun.id() as i32)).collect()
+    }
+
+    /// Which of their ranks wait for which process, of those that have answered.
+    pub fn waits(&self) -> Vec<(ProcessName, ProcessName)> {
+        let of_job = |job: &Job| match (&job.status, job.job) {
+            (Status::Said(_, waits), Some(job)) => {
+                waits.iter().map(|(rank, awaited)| (ProcessName { job, rank: *rank }, *awaited)).collect()
+            }
+            _ => Vec::new(),
+        };
+        self.jobs.iter().flat_map(of_job).collect()
     }
 
     /// Whether it may run on other hosts than this one.
@@ -212,6 +260,9 @@ impl Jobs {
         let failed = |error: &dyn std::fmt::Display| format!("the mpirun of the job cannot be started: {error}");
         let directory = OsStr::from_bytes(&spawn.directory);
         if !Path::new(directory).is_dir() {
+            if !Path::new("/proc/self").exists() {
+                return Err(NO_PROC.to_owned());
+            }
             return Err(format!(
                 "mpirun's host has no directory {}; the info key wdir names one that is there",
                 directory.display()
@@ -230,7 +281,7 @@ impl Jobs {
             .arg(ARGUMENT)
             .arg(raw::number(&its).to_string())
             .arg(&separator)
-            .arg((self.started + 2).to_string())
+            .arg((self.started + FIRST).to_string())
             .args(["--stdin", "none"])
             .args(&self.inherited.job);
         if !says_hosts(spawn) && !self.hosts.is_empty() {
@@ -250,14 +301,14 @@ impl Jobs {
             command.args(app.command.iter().map(|word| OsStr::from_bytes(word)));
         }
         command.envs(self.variables.iter().cloned());
-        command.envs(self.files_of(self.started + 1));
+        command.envs(self.files_of(self.started + FIRST));
         command.current_dir(directory).stdin(Stdio::null());
         let inherit = vec![raw::number(&its)];
         let mpirun =
             raw::spawn_keeper(&mut command, inherit, Vec::new(), self.files).map_err(|error| failed(&error))?;
-        self.started += 1;
         self.jobs.push(Job {
-            number: self.started,
+            number: self.started + FIRST,
+            process: rustix::process::pidfd_open(Pid::from_child(&mpirun), PidfdFlags::empty()).ok(),
             client,
             mpirun,
             channel: Some(channel),
@@ -265,6 +316,7 @@ impl Jobs {
             job: None,
             status: Status::Unasked,
         });
+        self.started += 1;
         Ok(())
     }
 
@@ -282,7 +334,7 @@ impl Jobs {
                             job.job = Some(started);
                         }
                         match answer {
-                            Ok(Answer::Status(lines)) => job.status = Status::Lines(lines),
+                            Ok(Answer::Status(lines, waits)) => job.status = Status::Said(lines, waits),
                             answer => news.extend(answer.ok().map(|answer| tell(job.job, What::Said(answer)))),
                         }
                     }
@@ -321,12 +373,12 @@ impl Jobs {
         channel.is_some_and(|channel| channel.send(&what.encode()).is_ok())
     }
 
-    /// Asks all that run what their ranks do.
-    pub fn ask(&mut self) {
+    /// Asks all that run what their ranks do, and where in the program they are.
+    pub fn ask(&mut self, with_functions: bool) {
         for job in &mut self.jobs {
             job.status = Status::Unasked;
             if let (Some(channel), Some(_)) = (&mut job.channel, job.job)
-                && channel.send(&Request::Status.encode()).is_ok()
+                && channel.send(&Request::Status(with_functions).encode()).is_ok()
             {
                 job.status = Status::Asked;
             }
@@ -341,11 +393,10 @@ impl Jobs {
     /// What they have answered.
     pub fn lines(&self) -> Vec<String> {
         let of_job = |job: &Job| {
-            let head = format!("  job {} of those that ranks spawned (mpirun {})", job.number, job.mpirun.id());
+            let head =
+                format!("  job {}, which job {} spawned (mpirun {})", job.number, number_of(job.by), job.mpirun.id());
             match (&job.status, job.job) {
-                (Status::Lines(lines), _) => {
-                    // By its number those of other jobs name it.
-                    let head = job.job.map_or(head.clone(), |number| format!("{head}: job {number:x}"));
+                (Status::Said(lines, _), _) => {
                     core::iter::once(head).chain(lines.lines().map(|line| format!("  {line}"))).collect()
                 }
                 (_, None) => vec![format!("{head} has not started its ranks yet")],
@@ -361,6 +412,9 @@ impl Jobs {
     }
 }
 
+/// The number of the first further job: the job that the user started is 1.
+const FIRST: u32 = 2;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -375,6 +429,6 @@ mod tests {
             vec![("OMPI_MCA_ompi_trace".into(), "/t.json".into()), ("OMPI_MCA_ompi_stats".into(), "1".into())];
         let files = Rlimit { current: None, maximum: None };
         let jobs = Jobs::new(variables, Vec::new(), files, Inherited::default());
-        assert_eq!(jobs.files_of(1), [("OMPI_MCA_ompi_trace".into(), "/t.1.json".into())]);
+        assert_eq!(jobs.files_of(2), [("OMPI_MCA_ompi_trace".into(), "/t.2.json".into())]);
     }
 }
