@@ -15,7 +15,10 @@ HERE = os.path.dirname(os.path.realpath(os.path.expanduser(__file__)))
 HEADER = os.path.normpath(os.path.join(HERE, "..", "..", "include", "mpi.h"))
 
 # Kinds of handles, as mpi.h declares them.
-HANDLES = ("Comm", "Group", "Request", "Message", "Datatype", "Op", "Errhandler", "Info", "Session", "Win", "File")
+HANDLES = (
+    "Comm", "Group", "Request", "Message", "Datatype", "Op", "Errhandler", "Info", "Session", "Win", "File",
+    "T_enum", "T_cvar_handle", "T_pvar_session", "T_pvar_handle", "T_event_registration", "T_event_instance",
+)
 
 
 def constants():

@@ -1,6 +1,6 @@
 /*
  * Rounds of partitioned communication (MPI 5.0 section 4.2) whose sender computes before each mark: how many of their pieces the
- * receiver copied by itself, by the library's own count, and whether the data is right.
+ * receiver copied by itself, by the library's own count, how many their sender announced for that, and whether the data is right.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@ static void compute(void)
         ;
 }
 
-static unsigned long long copies(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
+static unsigned long long count(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
 {
     unsigned long long value = 0;
     if (MPI_T_pvar_read(session, handle, &value) != MPI_SUCCESS)
@@ -26,7 +26,7 @@ static unsigned long long copies(MPI_T_pvar_session session, MPI_T_pvar_handle h
 
 int main(int argc, char **argv)
 {
-    int rank, provided, index, count;
+    int rank, provided, index, objects;
     unsigned char *data = malloc(PARTITIONS * BYTES);
     MPI_T_pvar_session session;
     MPI_T_pvar_handle handle;
@@ -34,9 +34,10 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
-    if (MPI_T_pvar_get_index("pml_ob1_received_by_single_copy", MPI_T_PVAR_CLASS_COUNTER, &index) != MPI_SUCCESS ||
+    if (MPI_T_pvar_get_index(rank == 0 ? "pml_ob1_rts_sent" : "pml_ob1_received_by_single_copy", MPI_T_PVAR_CLASS_COUNTER,
+                             &index) != MPI_SUCCESS ||
         MPI_T_pvar_session_create(&session) != MPI_SUCCESS ||
-        MPI_T_pvar_handle_alloc(session, index, NULL, &handle, &count) != MPI_SUCCESS)
+        MPI_T_pvar_handle_alloc(session, index, NULL, &handle, &objects) != MPI_SUCCESS)
         MPI_Abort(MPI_COMM_WORLD, 2);
     MPI_T_pvar_start(session, handle);
     if (rank == 0)
@@ -58,8 +59,8 @@ int main(int argc, char **argv)
                 MPI_Abort(MPI_COMM_WORLD, 1);
             }
     }
-    if (rank == 1)
-        fprintf(stderr, "%llu of %d pieces were copied by their receiver\n", copies(session, handle), ROUNDS * PARTITIONS);
+    fprintf(stderr, "%llu of %d pieces were %s\n", count(session, handle), ROUNDS * PARTITIONS,
+            rank == 0 ? "announced by their sender" : "copied by their receiver");
     MPI_Request_free(&request);
     MPI_T_pvar_session_free(&session);
     MPI_T_finalize();

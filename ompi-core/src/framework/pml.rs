@@ -3,7 +3,7 @@
 
 use crate::comm::Communicator;
 use crate::data::Data;
-use crate::error::Result;
+use crate::error::{Class, Fault, Result};
 use crate::request::Request;
 use crate::status::Status;
 use alloc::sync::Arc;
@@ -177,6 +177,26 @@ pub trait Module: Sync {
     ) -> Result<Request> {
         // SAFETY: the caller's promise.
         unsafe { self.irecv(data, source, tag, context) }
+    }
+
+    /// Whether a peer may copy these data of the caller's by itself while the caller computes ([`Module::copy_lent`]), as far as
+    /// this side knows: the peer says of itself whether it can ([`Module::is_lent`]).
+    fn lends(&self, _data: &Data<'_>, _dest: i32, _context: MatchContext<'_>) -> bool {
+        false
+    }
+
+    /// Whether [`Module::copy_lent`] leads to bytes that a peer has at this address and lends.
+    fn is_lent(&self, _source: i32, _remote: u64, _bytes: usize, _context: MatchContext<'_>) -> bool {
+        false
+    }
+
+    /// Copies what a peer lends at this address into one run, now. `Err(MPI_ERR_PROC_ABORTED)` if the peer is gone,
+    /// `Err(MPI_ERR_OTHER)` if its memory cannot be read.
+    ///
+    /// # Safety
+    /// The buffer's data is writable.
+    unsafe fn copy_lent(&self, _data: &Data<'_>, _source: i32, _remote: u64, _context: MatchContext<'_>) -> Result<()> {
+        Err(Fault::new(Class::UnsupportedOperation).because("this component copies nothing that is lent"))
     }
 
     /// The C functions that are compiled with its [`FastPath`], if it has one.

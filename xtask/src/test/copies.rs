@@ -4,6 +4,7 @@
 use super::jobs::{self, Job};
 use super::{Session, Verdict, deadline};
 use crate::failure::Result;
+use std::ops::RangeInclusive;
 
 /// `copies/…`.
 pub fn tier(session: &mut Session) -> Result<()> {
@@ -18,35 +19,49 @@ pub fn tier(session: &mut Session) -> Result<()> {
             windows(session, name, argument, *hosts).unwrap_or_else(Verdict::from)
         });
     }
-    for (name, options, least, most) in PIECES {
-        session.case(&format!("copies/{name}"), |session| {
-            pieces(session, name, options, *least..=*most).unwrap_or_else(Verdict::from)
-        });
+    for case in PIECES {
+        session.case(&format!("copies/{}", case.name), |session| pieces(session, case).unwrap_or_else(Verdict::from));
     }
     Ok(())
 }
 
-/// Rounds of partitioned communication whose sender computes: the receiver copies all pieces but the last of each round by itself,
-/// whatever is measured to be faster, unless the user has said how long messages come.
-const PIECES: &[(&str, &[&str], u32, u32)] = &[
-    ("pieces-of-a-round", &[], 70, 80),
-    ("pieces-of-a-round-in-fragments", &["--mca", "pml_ob1_long_messages", "fragments"], 0, 0),
+/// Rounds of partitioned communication whose sender computes.
+struct Pieces {
+    name: &'static str,
+    options: &'static [&'static str],
+    /// How many pieces the receiver copies by itself.
+    copied: RangeInclusive<u32>,
+    /// How many the sender announces by a message of their own.
+    announced: RangeInclusive<u32>,
+}
+
+/// The receiver copies all pieces but the last of each round by itself, whatever is measured to be faster, unless the user has said how
+/// long messages come. Those of the first round are announced one by one, since the sender learns during it that the receiver can copy;
+/// from then on only the last of each round is.
+const PIECES: &[Pieces] = &[
+    Pieces { name: "pieces-of-a-round", options: &[], copied: 70..=80, announced: 10..=17 },
+    Pieces {
+        name: "pieces-of-a-round-in-fragments",
+        options: &["--mca", "pml_ob1_long_messages", "fragments"],
+        copied: 0..=0,
+        announced: 80..=80,
+    },
 ];
 
-fn pieces(
-    session: &mut Session,
-    name: &str,
-    options: &[&str],
-    wanted: std::ops::RangeInclusive<u32>,
-) -> Result<Verdict> {
-    let (name, options) = (format!("copies/{name}"), [&["-n", "2"], options].concat());
+fn pieces(session: &mut Session, case: &Pieces) -> Result<Verdict> {
+    let (name, options) = (format!("copies/{}", case.name), [&["-n", "2"], case.options].concat());
     let ended = Job { source: "tests/mpirun/apart.c", name: &name, options: &options, arguments: &[] }.run(session)?;
-    let said = ended.err.lines().find_map(|line| line.strip_suffix(" of 80 pieces were copied by their receiver"));
-    let copied = said.and_then(|line| line.split_whitespace().next_back()?.parse().ok());
-    let holds = match copied {
-        Some(copied) if wanted.contains(&copied) => well(&ended),
-        copied => Err(format!("{wanted:?} of 80 pieces should be copied by their receiver, not {copied:?}")),
+    let said = |wanted: &RangeInclusive<u32>, what: &str| {
+        let end = format!(" of 80 pieces were {what}");
+        let number = ended.err.lines().find_map(|line| line.strip_suffix(&end)?.split_whitespace().next_back());
+        match number.and_then(|number| number.parse().ok()) {
+            Some(number) if wanted.contains(&number) => Ok(()),
+            number => Err(format!("{wanted:?} of 80 pieces should be {what}, not {number:?}")),
+        }
     };
+    let holds = said(&case.copied, "copied by their receiver")
+        .and_then(|()| said(&case.announced, "announced by their sender"))
+        .and_then(|()| well(&ended));
     Ok(jobs::verdict(&ended, holds))
 }
 

@@ -98,7 +98,7 @@ fn in_gdb(session: &mut Session) -> Result<Verdict> {
     let script = session.library().map_err(fail)?.dist.join("share/ompi-rs/gdb.py");
     let mut command = Command::new("gdb");
     command.args(["-nx", "-batch", "-x"]).arg(script).args(["-ex", "break look_here", "-ex", "run", "-ex", "up"]);
-    for name in ["comm", "none", "own", "datatype", "op", "request", "status"] {
+    for name in ["comm", "none", "own", "datatype", "op", "request", "status", "values", "session", "variable"] {
         command.args(["-ex", &format!("print {name}")]);
     }
     command.args(["-ex", "kill"]).arg(program);
@@ -112,6 +112,9 @@ fn in_gdb(session: &mut Session) -> Result<Verdict> {
         "$5 = MPI_SUM\n",
         "$6 = MPI_REQUEST_NULL\n",
         "$7 = source 0, tag 9, 4 bytes, error 0\n",
+        "$8 = MPI_T_ENUM_NULL\n",
+        "$9 = MPI_T_pvar_session 0x",
+        "$10 = MPI_T_PVAR_ALL_HANDLES\n",
     ];
     let lacks = wanted.iter().find(|words| !ended.out.contains(**words));
     Ok(jobs::verdict(&ended, lacks.map_or(Ok(()), |words| Err(format!("gdb does not print `{}`", words.trim_end())))))

@@ -4,7 +4,8 @@
 //! * **Whole**: all partitions were marked before any of them was sent. One message, straight from buffer to buffer: the receive
 //!   for it is posted when the round starts.
 //! * **Pieces**: neighbours that became ready go together, behind a head that says where they belong. Small ones travel with the
-//!   head, long ones go straight into the buffer.
+//!   head, long ones go straight into the buffer. Where the receiver can copy from the sender's memory it does so as it takes the
+//!   head, and nothing but the head is sent (*lent*).
 //!
 //! A mark is a bit. The last mark sends what is left; earlier ones do only where marks come slowly, and so does progress when
 //! nothing was marked for a while.
@@ -14,7 +15,8 @@
 //!
 //! **Invariant:** a receive for a whole message is posted in the round that it belongs to, and gone when the next one starts. A
 //! send sends a round whole only if it knows that: the round before went whole, or its last head was matched by a receive that
-//! its peer posted after it had taken an earlier one.
+//! its peer posted after it had taken an earlier one. A round of which something is lent ends with a message whose receive is posted
+//! after all that was copied, and a send completes when that is matched.
 #![no_std]
 
 extern crate alloc;

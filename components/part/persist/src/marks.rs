@@ -148,8 +148,8 @@ impl Marks {
         self.unfilled.fetch_sub(1, Ordering::AcqRel) == 1
     }
 
-    /// Takes what is marked and was not taken yet: calls `each` with every run of neighbours, and with whether it is the last
-    /// one of them.
+    /// Takes what is marked and was not taken yet: calls `each` with every run of neighbours, and with whether it is the last one of
+    /// the round: nothing is left behind it. In a round that is so once.
     pub fn take(&self, taken: &mut Taken, mut each: impl FnMut(Range<usize>, bool)) {
         let mut run = 0..0;
         for (index, word) in self.words.iter().enumerate() {
@@ -173,7 +173,7 @@ impl Marks {
             }
         }
         if !run.is_empty() {
-            each(run, true);
+            each(run, taken.count == self.partitions);
         }
     }
 
@@ -207,10 +207,10 @@ mod tests {
         for partition in [0, 1, 3, 62, 63, 64, 65] {
             assert_eq!(marks.mark(partition..partition + 1), Marked::Some);
         }
-        assert_eq!(runs(&marks, &mut taken), [(0..2, false), (3..4, false), (62..66, true)]);
+        assert_eq!(runs(&marks, &mut taken), [(0..2, false), (3..4, false), (62..66, false)]);
         assert_eq!(runs(&marks, &mut taken), []);
         assert_eq!(marks.mark(66..200), Marked::Some);
-        assert_eq!(runs(&marks, &mut taken), [(66..200, true)]);
+        assert_eq!(runs(&marks, &mut taken), [(66..200, false)]);
         assert_eq!((marks.left(), taken.count), (59, 141));
         assert_eq!(marks.mark(4..62), Marked::Some);
         assert_eq!(marks.mark(2..3), Marked::All);

@@ -11,8 +11,16 @@ use std::vec::Vec;
 /// A send of two partitions, of which models watch who writes and reads them.
 struct Sending {
     marks: Marks,
-    out: ConditionalLock<(Taken, Vec<usize>)>,
+    out: ConditionalLock<Out>,
     data: [u8; PARTITIONS],
+}
+
+/// What belongs to who makes progress.
+struct Out {
+    taken: Taken,
+    sent: Vec<usize>,
+    // Runs behind which nothing of the round was left.
+    last: usize,
 }
 
 const PARTITIONS: usize = 2;
@@ -21,10 +29,10 @@ impl Sending {
     fn begin() -> Arc<Sending> {
         raise_threads();
         let (marks, taken) = Marks::new(PARTITIONS).unwrap();
-        let out = ConditionalLock::new((taken, Vec::new()));
+        let out = ConditionalLock::new(Out { taken, sent: Vec::new(), last: 0 });
         let sending = Arc::new(Sending { marks, out, data: [0; PARTITIONS] });
         // A model knows words by their addresses, which are what they stay only now.
-        sending.marks.clear(&mut sending.out.lock().0);
+        sending.marks.clear(&mut sending.out.lock().taken);
         sending
     }
 
@@ -42,9 +50,10 @@ impl Sending {
     /// As `PartitionedSend::push`, if no other thread is at it.
     fn push(&self) {
         let Some(mut out) = self.out.try_lock() else { return };
-        let (taken, sent) = &mut *out;
+        let Out { taken, sent, last } = &mut *out;
         let all = self.marks.is_full();
-        self.marks.take(taken, |run, _| {
+        self.marks.take(taken, |run, is_last| {
+            *last += usize::from(is_last);
             for partition in run {
                 reading_value(&raw const self.data[partition]);
                 sent.push(partition);
@@ -55,7 +64,9 @@ impl Sending {
 
     fn sent(&self) -> Vec<usize> {
         self.push();
-        let mut sent = self.out.lock().1.clone();
+        let out = self.out.lock();
+        assert_eq!(out.last, 1, "one run is the last one of the round, whoever takes it");
+        let mut sent = out.sent.clone();
         sent.sort_unstable();
         sent
     }

@@ -90,11 +90,13 @@ impl Module for Persist {
 
     fn withdraw(&self, comm: &Communicator) {
         pairing::withdraw(comm);
+        raw::withdraw(comm);
+        let is_on = |line: Option<&Line>| line.is_some_and(|line| core::ptr::eq(line.comm.get(), comm));
         SIDES.search(|entry| {
-            if let Side::Recv(receive) = &entry.side
-                && receive.line().is_some_and(|line| core::ptr::eq(line.comm.get(), comm))
-            {
-                receive.withdraw();
+            match &entry.side {
+                Side::Recv(receive) if is_on(receive.line()) => receive.withdraw(),
+                Side::Send(send) if is_on(send.line()) => send.withdraw(),
+                Side::Recv(_) | Side::Send(_) => {}
             }
             false
         });

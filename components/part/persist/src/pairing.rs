@@ -5,7 +5,7 @@
 //! is freed.
 
 use crate::raw::{Line, Parcel};
-use crate::recv::PartitionedRecv;
+use crate::recv::{PartitionedRecv, answer};
 use crate::wire::Setup;
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
@@ -150,8 +150,9 @@ impl Queue {
             self.setups.push(setup);
             return;
         };
-        if let Some(receive) = self.receives.remove(index).and_then(|waiting| waiting.receive) {
-            receive.pair(setup);
+        match self.receives.remove(index).and_then(|waiting| waiting.receive) {
+            Some(receive) => receive.pair(setup),
+            None => answer(&self.line, setup, false),
         }
     }
 

@@ -4,7 +4,7 @@
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::Range;
-use ompi_core::comm::Holder;
+use ompi_core::comm::{Communicator, Holder};
 use ompi_core::data::{Data, no_room};
 use ompi_core::datatype::{self, Datatype};
 use ompi_core::error::Result;
@@ -26,6 +26,11 @@ impl Line {
     /// A round was a message of the user's.
     pub fn count(&self, has_arrived: bool, tag: i32, bytes: usize) {
         pml::selected().count_message(self.comm.get(), has_arrived, self.peer, tag, bytes);
+    }
+
+    /// Whether bytes that the peer has at this address can be copied from there.
+    pub fn is_lent(&self, at: u64, bytes: usize) -> bool {
+        pml::selected().is_lent(self.peer, at, bytes, self.context())
     }
 
     fn context(&self) -> MatchContext<'_> {
@@ -79,6 +84,30 @@ impl Region {
         let data = self.elements(partitions.start * self.count, partitions.len() * self.count);
         // SAFETY: readable by the promise made to `new`.
         unsafe { pml::selected().isend_busy(&data, line.peer, tag, line.context()) }
+    }
+
+    /// Where the data lies, if the peer may copy it from there while the program computes.
+    pub fn lent_at(&self, line: &Line) -> Option<u64> {
+        let data = self.elements(0, self.partitions * self.count);
+        let at = data.contiguous().filter(|_| self.bytes() > 0)?;
+        pml::selected().lends(&data, line.peer, line.context()).then(|| at.expose_provenance() as u64)
+    }
+
+    /// Copies bytes of the packed data from this address of the peer's, which lends them.
+    pub fn copy_lent(&self, part: Range<usize>, line: &Line, remote: u64) -> Result<()> {
+        let (offset, bytes) = (part.start, part.len());
+        if let Some(run) = self.part(part).filter(|run| run.contiguous().is_some()) {
+            // SAFETY: writable by the promise made to `new`.
+            return unsafe { pml::selected().copy_lent(&run, line.peer, remote, line.context()) };
+        }
+        let mut memory = Vec::new();
+        memory.try_reserve_exact(bytes).map_err(|_| no_room(bytes))?;
+        memory.resize(bytes, 0);
+        let data = Data { at: memory.as_mut_ptr(), count: bytes, datatype: datatype::byte() };
+        // SAFETY: our own memory, of as many bytes.
+        unsafe { pml::selected().copy_lent(&data, line.peer, remote, line.context())? };
+        self.unpack(offset, &memory);
+        Ok(())
     }
 
     /// Starts to receive a whole round, at most; the request ends before the operation does, or is cancelled.
@@ -192,22 +221,51 @@ impl Parcel {
     }
 }
 
+impl Parcel {
+    /// Nobody wants to know what arrives, but it does arrive: the receive stays posted, until [`withdraw`] at the latest.
+    pub fn leave(mut self, line: Line) {
+        if let Some((request, memory)) = self.0.take() {
+            Left { request, memory, line: Some(line) }.keep();
+        }
+    }
+}
+
 impl Drop for Parcel {
     fn drop(&mut self) {
         let Some((request, memory)) = self.0.take() else { return };
         cancel(&request);
+        Left { request, memory, line: None }.keep();
+    }
+}
+
+/// A parcel that nobody waits for any more.
+struct Left {
+    request: Request,
+    memory: Vec<u8>,
+    // If it was not cancelled.
+    line: Option<Line>,
+}
+
+impl Left {
+    fn keep(self) {
         let mut left = LEFT.lock();
-        left.push((request, memory));
+        left.push(self);
         LEFT_COUNT.store(left.len(), Ordering::Relaxed);
         drop(left);
         sweep();
     }
 }
 
-/// Parcels that nobody waits for any more.
-static LEFT: ConditionalLock<Vec<(Request, Vec<u8>)>> = ConditionalLock::new(Vec::new());
+static LEFT: ConditionalLock<Vec<Left>> = ConditionalLock::new(Vec::new());
 
 static LEFT_COUNT: AtomicUsize = AtomicUsize::new(0);
+
+/// Takes back what was left posted on a communicator.
+pub fn withdraw(comm: &Communicator) {
+    let is_on = |left: &&Left| left.line.as_ref().is_some_and(|line| core::ptr::eq(line.comm.get(), comm));
+    LEFT.lock().iter().filter(is_on).for_each(|left| cancel(&left.request));
+    sweep();
+}
 
 /// Frees those that have ended.
 #[inline]
@@ -220,17 +278,21 @@ pub fn sweep() {
 #[cold]
 fn sweep_all() {
     let Some(mut left) = LEFT.try_lock() else { return };
-    let mut index = 0;
+    let (mut index, mut ended) = (0, Vec::new());
     while index < left.len() {
-        if left[index].0.is_complete() {
-            let (request, _memory) = left.swap_remove(index);
-            // Nobody waits for it.
-            let _status = status_of(request);
+        if left[index].request.is_complete() {
+            ended.push(left.swap_remove(index));
         } else {
             index += 1;
         }
     }
     LEFT_COUNT.store(left.len(), Ordering::Relaxed);
+    // What is freed with the last user of a communicator may come back here.
+    drop(left);
+    for Left { request, memory: _memory, line: _line } in ended {
+        // Nobody waits for it.
+        let _status = status_of(request);
+    }
 }
 
 /// The status of a request that has ended; what went wrong stands in it.

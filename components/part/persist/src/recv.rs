@@ -2,15 +2,17 @@
 
 use crate::active::{self, Operation};
 use crate::raw::{Line, Parcel, Region, cancel, status_of};
-use crate::wire::{self, Head, INLINE, Setup};
+use crate::wire::{self, CAN_COPY, CANNOT_COPY, Head, INLINE, Setup};
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::Range;
 use ompi_core::data::no_room;
 use ompi_core::error::{Class, Fault, Result};
+use ompi_core::framework::pml::Mode;
 use ompi_core::request::{self, Id, Request};
 use ompi_core::status::Status;
+use opal_core::progress;
 use opal_core::sync::{AtomicBool, AtomicUsize, ConditionalLock, Ordering};
 
 /// A receive in partitions.
@@ -43,6 +45,8 @@ struct Incoming {
     long: Vec<Long>,
     arrived: usize,
     failed: i32,
+    // What was lent could not be copied, with this error code: the round goes on to its end, since its sender waits for that.
+    spoiled: i32,
     // Why no round can come any more.
     lost: i32,
 }
@@ -78,6 +82,7 @@ impl PartitionedRecv {
             long: Vec::new(),
             arrived: 0,
             failed: 0,
+            spoiled: 0,
             lost: 0,
         };
         Ok(Arc::new(PartitionedRecv {
@@ -107,6 +112,9 @@ impl PartitionedRecv {
     pub fn pair(&self, setup: Setup) {
         let mut incoming = self.incoming.lock();
         incoming.setup = Some(setup);
+        if let Some(line) = &self.line {
+            answer(line, setup, line.is_lent(setup.lent_at, setup.bytes as usize));
+        }
         if self.is_active() {
             self.post(&mut incoming);
         }
@@ -127,7 +135,7 @@ impl PartitionedRecv {
         incoming.id = id;
         incoming.round = incoming.round.wrapping_add(1);
         incoming.arrived = 0;
-        incoming.failed = incoming.lost;
+        (incoming.failed, incoming.spoiled) = (incoming.lost, 0);
         self.in_pieces.store(false, Ordering::Relaxed);
         if self.line.is_none() {
             request::complete(id, Status::NO_PROC);
@@ -227,6 +235,9 @@ impl PartitionedRecv {
             if setup.bytes > self.region.bytes() as u64 {
                 status.fail_truncated(setup.bytes, line.comm.get().context);
             }
+            if incoming.spoiled != 0 {
+                status.fail(incoming.spoiled, line.comm.get().context);
+            }
             self.end(incoming, status);
         }
         moved + usize::from(!self.is_active())
@@ -253,7 +264,9 @@ impl PartitionedRecv {
         let (offset, bytes) = (head.offset as usize, head.bytes as usize);
         let coming: usize = incoming.long.iter().map(|long| long.bytes).sum();
         let is_last = incoming.arrived + coming + bytes >= setup.bytes as usize;
-        if behind.is_empty() {
+        if head.lent {
+            self.copy_lent(incoming, line, setup, offset..offset + bytes);
+        } else if behind.is_empty() {
             match self.begin_long(line, setup, offset..offset + bytes, is_last) {
                 Ok(long) => incoming.long.push(long),
                 Err(fault) => incoming.failed = fault.get(),
@@ -267,6 +280,15 @@ impl PartitionedRecv {
             self.post_head(incoming, line, setup, memory);
         }
         !is_last
+    }
+
+    /// Copies a piece from the sender's memory.
+    fn copy_lent(&self, incoming: &mut Incoming, line: &Line, setup: Setup, part: Range<usize>) {
+        // No overflow: what lies behind the end of the round was refused, and so was a round that ends behind the last address.
+        if let Err(fault) = self.region.copy_lent(part.clone(), line, setup.lent_at + part.start as u64) {
+            incoming.spoiled = fault.get();
+        }
+        self.count(incoming, part);
     }
 
     fn begin_pieces(&self, incoming: &mut Incoming) {
@@ -349,6 +371,20 @@ impl PartitionedRecv {
     }
 }
 
+/// Says whether this process can copy what the send lends, if it lends anything. If that fails nothing is lent.
+pub fn answer(line: &Line, setup: Setup, can_copy: bool) {
+    if setup.lent_at == 0 {
+        return;
+    }
+    let said = if can_copy { CAN_COPY } else { CANNOT_COPY };
+    if let Ok(parcel) = Parcel::send(said.to_vec(), line, wire::answer_tag(setup.channel), Mode::Standard)
+        && parcel.has_ended()
+    {
+        let _left = parcel.end();
+    }
+    progress::flush();
+}
+
 /// Whether no message can be received whole any more.
 fn give_up_whole(incoming: &mut Incoming) -> bool {
     let Some(request) = incoming.whole.take() else { return true };
@@ -411,4 +447,4 @@ impl Operation for PartitionedRecv {
 }
 
 /// Stands for the send of a receive that failed before its own was found.
-const NOT_FOUND: Setup = Setup { tag: 0, channel: 0, bytes: 0 };
+const NOT_FOUND: Setup = Setup { tag: 0, channel: 0, bytes: 0, lent_at: 0 };

@@ -3,7 +3,7 @@
 use crate::active::{self, Operation};
 use crate::marks::{Marked, Marks, Taken};
 use crate::raw::{Line, Parcel, Region, is_done, status_of};
-use crate::wire::{self, Head, INLINE, Setup};
+use crate::wire::{self, CAN_COPY, CANNOT_COPY, Head, INLINE, Setup};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -48,6 +48,13 @@ struct Outgoing {
     patience: u32,
     // The head by which the last round proves it, if it was matched already.
     proof: Option<Parcel>,
+    // The last round proved it by a head that it waited for.
+    proven: bool,
+    // What the receiver will say of itself; and whether it can copy alone what is lent to it.
+    answer: Option<Parcel>,
+    may_lend: bool,
+    // Pieces of this round are lent: its last message is synchronous, since whoever takes that has copied them.
+    has_lent: bool,
     requests: Vec<Request>,
     // Those of which the receiver does all.
     left_to_receiver: Vec<Request>,
@@ -63,10 +70,15 @@ impl PartitionedSend {
     pub fn new(line: Option<Line>, region: Region, partitions: usize, tag: i32) -> Result<Arc<PartitionedSend>> {
         let (marks, taken) = Marks::new(partitions)?;
         let mut parcels = Vec::new();
-        let mut channel = 0;
+        let (mut channel, mut answer) = (0, None);
+        let is_long = line.is_some() && region.bytes() > LONG;
         if let Some(line) = &line {
             channel = line.comm.get().coll().tags().channel()?;
-            let setup = Setup { tag, channel, bytes: region.bytes() as u64 };
+            let lent_at = region.lent_at(line).filter(|_| is_long).unwrap_or(0);
+            if lent_at != 0 {
+                answer = Some(Parcel::receive(CANNOT_COPY.to_vec(), line, wire::answer_tag(channel))?);
+            }
+            let setup = Setup { tag, channel, bytes: region.bytes() as u64, lent_at };
             let tag = ompi_core::framework::coll::PART_SETUP;
             parcels.push(Parcel::send(setup.encode().to_vec(), line, tag, Mode::Standard)?);
             progress::flush();
@@ -81,6 +93,10 @@ impl PartitionedSend {
             rounds_in_pieces: 0,
             patience: 1,
             proof: None,
+            proven: false,
+            answer,
+            may_lend: false,
+            has_lent: false,
             requests: Vec::new(),
             left_to_receiver: Vec::new(),
             parcels,
@@ -90,7 +106,7 @@ impl PartitionedSend {
         };
         Ok(Arc::new(PartitionedSend {
             // To nobody the last mark alone does something, and finds nobody else at it.
-            is_long: line.is_some() && region.bytes() > LONG,
+            is_long,
             line,
             region,
             tag,
@@ -109,9 +125,10 @@ impl PartitionedSend {
         self.marks.clear(&mut out.taken);
         out.id = id;
         out.round = out.round.wrapping_add(1);
-        out.has_begun = false;
+        (out.has_begun, out.has_lent) = (false, false);
         out.failed = 0;
         out.looks = 0;
+        out.take_answer();
         active::set(&self.active, true);
         if self.is_long {
             self.marked_at.store(timer::ticks(), Ordering::Relaxed);
@@ -134,6 +151,16 @@ impl PartitionedSend {
     /// The request is gone.
     pub fn forget_marks(&self) {
         request::forget_marks(self.out.lock().id);
+    }
+
+    /// The other side.
+    pub fn line(&self) -> Option<&Line> {
+        self.line.as_ref()
+    }
+
+    /// Nothing is posted any more: what the receiver would say of itself is not heard, and nothing is lent.
+    pub fn withdraw(&self) {
+        self.out.lock().answer = None;
     }
 
     /// Whether all partitions of the round are marked.
@@ -199,7 +226,8 @@ impl PartitionedSend {
             return;
         };
         if !out.has_begun && !out.may_be_whole {
-            out.may_be_whole = out.proof.take().is_some_and(|proof| proof.has_ended() && proof.end().0.error == 0);
+            let proof = out.proof.take();
+            out.may_be_whole = out.proven || proof.is_some_and(|proof| proof.has_ended() && proof.end().0.error == 0);
         }
         if all && out.may_be_whole && !out.has_begun {
             // What was taken before would have gone in pieces.
@@ -212,7 +240,7 @@ impl PartitionedSend {
             out.keep(sent);
         } else if self.region.bytes() > 0 && out.taken.count < self.marks.partitions() {
             let mut taken = core::mem::take(&mut out.taken);
-            self.marks.take(&mut taken, |run, last| self.send_piece(out, line, run, all && last));
+            self.marks.take(&mut taken, |run, is_last| self.send_piece(out, line, run, is_last));
             out.taken = taken;
         }
         self.settle(out, all);
@@ -224,28 +252,34 @@ impl PartitionedSend {
         let size = self.region.partition_bytes();
         let (offset, bytes) = (run.start * size, run.len() * size);
         let proves = is_last && out.pieces > 1 && out.rounds_in_pieces + 1 >= out.patience;
-        let head = Head { round: out.round, proves, offset: offset as u64, bytes: bytes as u64 };
-        let is_inline = bytes <= INLINE;
-        // A synchronous send is complete when it was matched: the receive for a head was posted after the one before was taken.
-        let mode = if proves { Mode::Synchronous } else { Mode::Standard };
+        let lent = out.may_lend && !is_last && (LEAST_LENT..=MOST_LENT).contains(&bytes);
+        out.has_lent |= lent;
+        let head = Head { round: out.round, proves, lent, offset: offset as u64, bytes: bytes as u64 };
+        let is_inline = bytes <= INLINE && !lent;
+        // A synchronous send is complete when it was matched: the receive for a head was posted after the one before was taken, and
+        // what was lent with that copied.
+        let ends_loan = is_last && out.has_lent;
+        let mode = if proves || (ends_loan && is_inline) { Mode::Synchronous } else { Mode::Standard };
         let sent = self
             .behind(&head, is_inline.then(|| run.clone()))
             .and_then(|memory| Parcel::send(memory, line, wire::head_tag(self.channel), mode));
         match sent {
             // The memory is our own, so that the operation need not wait for it.
-            Ok(parcel) if proves => out.proof = Some(parcel),
+            Ok(parcel) if proves && !ends_loan => out.proof = Some(parcel),
             Ok(parcel) if parcel.has_ended() => out.note(parcel.end().0),
             Ok(parcel) => out.parcels.push(parcel),
             Err(fault) => out.failed = fault.get(),
         }
-        if !is_inline {
+        if !is_inline && !lent {
             let tag = wire::data_tag(self.channel);
+            let mode = if ends_loan { Mode::Synchronous } else { Mode::Standard };
             match is_last {
-                true => out.keep(self.region.send(run, line, tag, Mode::Standard)),
+                true => out.keep(self.region.send(run, line, tag, mode)),
                 false => out.keep_busy(self.region.send_piece(run, line, tag)),
             }
         }
         if is_last {
+            out.proven = proves && ends_loan;
             out.rounds_in_pieces = if proves { 0 } else { out.rounds_in_pieces + 1 };
             out.patience = if proves { (2 * out.patience).min(PATIENCE) } else { out.patience };
         }
@@ -383,7 +417,25 @@ impl Operation for PartitionedSend {
     }
 }
 
+impl Drop for PartitionedSend {
+    fn drop(&mut self) {
+        let answer = self.out.lock().answer.take();
+        if let (Some(answer), Some(line)) = (answer, self.line.take()) {
+            answer.leave(line);
+        }
+    }
+}
+
 impl Outgoing {
+    /// Whether the receiver can copy alone, once it has said so.
+    fn take_answer(&mut self) {
+        if self.answer.as_ref().is_some_and(Parcel::has_ended)
+            && let Some((status, said)) = self.answer.take().map(Parcel::end)
+        {
+            self.may_lend = status.error == 0 && said == CAN_COPY;
+        }
+    }
+
     fn keep(&mut self, sent: Result<Request>) {
         match sent {
             Ok(request) if is_done(&request) => {}
@@ -432,5 +484,9 @@ const SLOW_NS: u64 = 10_000;
 const LOOKS: u32 = 16;
 /// After how many pieces that are left to the receiver the sender looks whether it asks for them.
 const PIECES_PER_LOOK: usize = 4;
+/// Pieces that are lent, in bytes: shorter ones cost their sender less as messages than their receiver a call of the system; longer
+/// ones would keep the receiver's progress too long.
+const LEAST_LENT: usize = 1024;
+const MOST_LENT: usize = 1 << 20;
 /// The most rounds in pieces before one of them proves that the next may go whole.
 const PATIENCE: u32 = 1024;

@@ -22,6 +22,7 @@ use opal_core::progress;
 use opal_core::sync::Ordering;
 
 mod fast_path;
+mod lent;
 mod paths;
 mod send;
 
@@ -235,6 +236,19 @@ impl Module for Ob1 {
         progress::flush();
         // SAFETY: writable until the request completes by the caller's promise.
         recv::start(unsafe { UserBuffer::new(data) }, source, tag, context, true)
+    }
+
+    fn lends(&self, data: &Data<'_>, dest: i32, context: MatchContext<'_>) -> bool {
+        lent::lends(data, dest, context)
+    }
+
+    fn is_lent(&self, source: i32, remote: u64, bytes: usize, context: MatchContext<'_>) -> bool {
+        lent::is_lent(source, remote, bytes, context)
+    }
+
+    unsafe fn copy_lent(&self, data: &Data<'_>, source: i32, remote: u64, context: MatchContext<'_>) -> Result<()> {
+        // SAFETY: the caller's promise.
+        lent::copy(unsafe { Contiguous::new(data) }, source, remote, context)
     }
 
     fn fast_path(&self) -> Option<EntryPoints> {

@@ -17,8 +17,9 @@ pub struct Tags {
 
 /// The tag of the messages by which partitioned sends say how they are numbered. No function of collectives has this number.
 pub const PART_SETUP: i32 = PERSISTENT as i32 - 1;
-/// How many tags a partitioned send has: of whole messages, of heads of pieces, and of data of pieces.
-pub const PIECES: i32 = 3;
+/// How many tags a partitioned send has: of whole messages, of heads of pieces, of data of pieces, and of
+/// the answer to its setup.
+pub const PIECES: i32 = 4;
 
 impl Tags {
     /// For a nonblocking collective. Comes again after 2^30 others.
@@ -45,7 +46,7 @@ impl Tags {
             return Ok(PARTITIONED as i32 + PIECES * number as i32);
         }
         self.channels.store(CHANNELS, Ordering::Relaxed);
-        let why = "a communicator has room for 178 million partitioned sends in its life; duplicate it";
+        let why = "a communicator has room for 134 million partitioned sends in its life; duplicate it";
         Err(Fault::new(Class::Other).because(why))
     }
 }

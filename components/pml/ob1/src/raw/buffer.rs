@@ -214,6 +214,11 @@ impl Contiguous {
         Contiguous { at: Address(at), bytes }
     }
 
+    /// Its length.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
     /// Its address, as a peer is told.
     pub fn address(&self) -> u64 {
         self.at.0 as u64
