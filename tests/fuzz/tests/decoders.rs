@@ -683,7 +683,12 @@ fn oob_frames() -> Vec<oob::Frame> {
         oob::Frame::Refused(127, "no program".into()),
         oob::Frame::Ended(oob::frame::RankEnd { rank: 1, wait_status: 0x8b, state: 2, aborted, has_lost_peer: true }),
         oob::Frame::Output(0, 1, b"text".to_vec()),
-        oob::Frame::Doing(1, "in MPI_Recv".into(), Some(2), vec!["main + 0x4 (a.out)".into()]),
+        oob::Frame::Doing(
+            1,
+            "in MPI_Recv".into(),
+            orte_core::framework::ess::Needed::Rank(2),
+            vec!["main + 0x4 (a.out)".into()],
+        ),
         oob::Frame::Told(1, 7, "3 messages sent".into()),
         oob::Frame::Gone,
     ]
