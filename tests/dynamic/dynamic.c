@@ -55,6 +55,10 @@ static void abort_some(int alone)
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     int ends = alone ? rank == 0 : rank % 2 == 0;
     MPI_Comm_split(MPI_COMM_WORLD, ends, 0, &half);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    /* That of MPI_Finalize, which cannot reach all. */
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    /* Who is still in it when others have ended may hear of that here. */
     MPI_Barrier(MPI_COMM_WORLD);
     if (ends) {
         MPI_Comm_set_errhandler(half, MPI_ERRORS_ABORT);
@@ -62,9 +66,6 @@ static void abort_some(int alone)
             MPI_Send(&value, 1, MPI_INT, size, 1, half);
         MPI_Recv(&value, 1, MPI_INT, 0, 1, half, MPI_STATUS_IGNORE);
     }
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    /* That of MPI_Finalize, which cannot reach all. */
-    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     MPI_Error_class(MPI_Recv(&value, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE), &class);
     /* One of those that go on is late: the others wait for it as long as it takes. */
     MPI_Comm_rank(half, &rank_in_half);
