@@ -57,13 +57,14 @@ impl Needed {
         }
     }
 
-    /// From numbers of unknown origin.
-    pub fn of_words(job: u64, rank_and_one: u32) -> Needed {
+    /// From numbers of unknown origin; `None` if nobody writes these.
+    pub fn of_words(job: u64, rank_and_one: u32) -> Option<Needed> {
         match (job, rank_and_one.checked_sub(1)) {
-            (0, None) => Needed::SomeOfJob,
-            (0, Some(rank)) => Needed::Rank(rank),
-            (_, None) => Needed::SomeOfOtherJobs,
-            (job, Some(rank)) => Needed::OfOtherJob(ProcessName { job, rank }),
+            (0, None) => Some(Needed::SomeOfJob),
+            (0, Some(rank)) => Some(Needed::Rank(rank)),
+            (u64::MAX, None) => Some(Needed::SomeOfOtherJobs),
+            (_, None) => None,
+            (job, Some(rank)) => Some(Needed::OfOtherJob(ProcessName { job, rank })),
         }
     }
 

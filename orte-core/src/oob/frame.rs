@@ -189,7 +189,7 @@ impl Frame {
             23 => Frame::Doing(
                 from.u32()?,
                 from.text("doing")?,
-                Needed::of_words(from.u64()?, from.u32()?),
+                Needed::of_words(from.u64()?, from.u32()?).ok_or(OobFlaw::Field("process waited for"))?,
                 from.list(|from| from.text("function"))?,
             ),
             24 => Frame::Joined(from.u32()?),

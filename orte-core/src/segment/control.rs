@@ -250,7 +250,7 @@ impl<S: Shared> Control<S> {
         let text = self.read(record + record::AWAITED_TEXT, (length as usize).min(record::AWAITED_TEXT_BYTES));
         let job = self.read(record + record::AWAITED_JOB, 8).try_into().map(u64::from_ne_bytes).unwrap_or_default();
         let rank = self.shared.word(record + record::AWAITED_RANK).load(Ordering::Relaxed);
-        (Needed::of_words(job, rank), String::from_utf8_lossy(&text).into_owned())
+        (Needed::of_words(job, rank).unwrap_or_default(), String::from_utf8_lossy(&text).into_owned())
     }
 
     /// Says that a call of a rank failed because a peer was lost.

@@ -61,6 +61,8 @@ struct Companion {
     process: Option<OwnedFd>,
     in_use: bool,
     universe: Universe,
+    /// The program has ended, and its jobs are told to end at this time.
+    end_jobs_at: Option<Instant>,
     /// Jobs were told to end: what is left at this time is killed.
     until: Option<Instant>,
     /// The program was asked to end, and is killed at this time.
@@ -76,7 +78,16 @@ impl Companion {
         let universe =
             Universe::root(&variables, limit, crate::cli::hosts_of_allocation()?, Inherited::default(), &[])?;
         let process = rustix::process::pidfd_open(pid, PidfdFlags::empty()).ok();
-        Ok(Companion { program: Some(program), pid, process, in_use: true, universe, until: None, kill: None })
+        Ok(Companion {
+            program: Some(program),
+            pid,
+            process,
+            in_use: true,
+            universe,
+            end_jobs_at: None,
+            until: None,
+            kill: None,
+        })
     }
 
     fn serve(&mut self) {
@@ -108,7 +119,8 @@ impl Companion {
             .map(|one| PollFd::from_borrowed_fd(one, PollFlags::IN))
             .collect();
         self.universe.interests(&mut polls);
-        let tick = rustix::event::Timespec { tv_sec: TICK.as_secs() as i64, tv_nsec: 0 };
+        let tick = if self.end_jobs_at.is_some() { HEARING } else { TICK };
+        let tick = rustix::event::Timespec { tv_sec: tick.as_secs() as i64, tv_nsec: i64::from(tick.subsec_nanos()) };
         rustix::event::poll(&mut polls, Some(&tick)).map(|_| ())
     }
 
@@ -130,11 +142,13 @@ impl Companion {
     fn program_ended(&mut self) {
         self.program = None;
         if self.in_use {
-            self.end_jobs();
+            // It may have ended because one of them has, which its mpirun is about to tell.
+            self.end_jobs_at = Some(Instant::now() + HEARING);
         }
     }
 
     fn end_jobs(&mut self) {
+        self.end_jobs_at = None;
         self.universe.end_connected_jobs();
         self.until.get_or_insert_with(|| Instant::now() + LEAVING);
     }
@@ -161,6 +175,9 @@ impl Companion {
             self.kill = None;
             self.signal(Signal::KILL);
         }
+        if self.end_jobs_at.is_some_and(|end| Instant::now() >= end) {
+            self.end_jobs();
+        }
     }
 
     fn signal(&self, signal: Signal) {
@@ -173,6 +190,8 @@ impl Companion {
 
 /// The status of the mpirun of a job whose universe is gone.
 const ENDED_WITH_PROGRAM: u8 = 1;
+/// How long jobs are heard after the program has ended, before they are ended, too.
+const HEARING: Duration = Duration::from_millis(200);
 /// How often to look at the clock.
 const TICK: Duration = Duration::from_secs(1);
 /// How long the program has to end when it is asked to.
