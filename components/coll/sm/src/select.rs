@@ -44,7 +44,7 @@ pub static SERVED: [Served; 15] = [
 const ALL: &[&str] = Algorithm::WORDS.split_at(2).1;
 const NOT_DIRECT: &[&str] = &["message", "flags", "pipeline"];
 
-/// The algorithms that parameters force, by function.
+/// What choices depend on beside a call: the algorithms that parameters force, by function, and the cores of the ranks.
 pub struct Choices {
     algorithms: [Option<Algorithm>; FUNCTIONS],
     // Whether each rank has a core of its own.
