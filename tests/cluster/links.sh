@@ -22,8 +22,8 @@ many_addresses() {
     first=$(($(sent "$one") - first))
     echo "$case: $first bytes crossed the wire, $least were sent each way, after $took s"
     [ "$first" -ge "$least" ] || fail "less crossed the wire than was sent"
+    grep -q "cannot connect from 10\.78\..*another path leads there" "$work/said" || fail "nothing was guessed wrong, so nothing was tested"
     # Seven deadlines, one after the other, would be 28 s.
-    [ "$took" -ge 4 ] || fail "nothing was guessed wrong, so nothing was tested"
     [ "$took" -lt 16 ] || fail "wrong guesses took $took s with a deadline of 4 s"
     sed -n 's/^link add name \(nowhere[0-9]*\) .*/link del \1/p' "$work/links1" | ip -batch -
 }

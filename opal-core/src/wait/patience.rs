@@ -74,11 +74,15 @@ impl Patience {
     }
 }
 
-/// How long this thread could have run but had no core, in all; 0 if the system does not tell. proc(5): the second number.
+/// How long this thread could have run but had no core, in all; 0 if the system does not tell.
 fn delayed_ns() -> u64 {
     let text = if cfg!(loom) { None } else { sys::read_file("/proc/thread-self/schedstat") };
-    let text = text.and_then(|bytes| alloc::string::String::from_utf8(bytes).ok()).unwrap_or_default();
-    text.split_ascii_whitespace().nth(1).and_then(|number| number.parse().ok()).unwrap_or(0)
+    text.and_then(|text| delay_of(&text)).unwrap_or(0)
+}
+
+/// proc(5), schedstat: the second number.
+fn delay_of(text: &[u8]) -> Option<u64> {
+    core::str::from_utf8(text).ok()?.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
 /// Longer than most waits of ranks that have a core each. A job that waits for longer burns no core.
@@ -149,7 +153,12 @@ mod tests {
 
     #[test]
     fn the_system_tells_how_long_a_thread_waited_for_a_core() {
-        // A thread of a test waits for one at its start at least.
-        assert!(delayed_ns() > 0 || sys::read_file("/proc/thread-self/schedstat").is_none());
+        assert_eq!(delay_of(b"5000 217 3\n"), Some(217));
+        assert_eq!(delay_of(b"5000"), None);
+        assert_eq!(delay_of(b"\xff 217"), None);
+        // Of this system: a number, if it has the file at all.
+        if let Some(text) = sys::read_file("/proc/thread-self/schedstat") {
+            assert!(delay_of(&text).is_some(), "{text:?}");
+        }
     }
 }
