@@ -98,7 +98,7 @@ classes! {
     InfoKey = 31, "MPI_ERR_INFO_KEY";
     /// no such info key
     InfoNokey = 32, "MPI_ERR_INFO_NOKEY";
-    /// info value is too long
+    /// info value is too long, or not one that its key takes
     InfoValue = 33, "MPI_ERR_INFO_VALUE";
     /// invalid info object
     Info = 34, "MPI_ERR_INFO";

@@ -153,6 +153,7 @@ fn start() -> opal_core::Result<()> {
     }
     wait::watch_epoch(|| ess::selected().map_or(0, |environment| environment.epoch()));
     wait::ask_who_is_needed(lost::only_needs_living);
+    wait::when_lost_in_job(lost::tell_ended);
     wait::tell_sleeps(report::waits::tell);
     crash_report::enable(environment.identity().rank);
     if let Some(note) = memory::noted().filter(|_| environment.identity().rank == 0) {

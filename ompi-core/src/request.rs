@@ -213,8 +213,6 @@ pub struct Partitioned {
     pub token: u64,
     /// It was started, and its completion not yet taken.
     pub is_started: bool,
-    /// Its operation has ended, or was never started.
-    pub has_ended: bool,
 }
 
 /// The partitioned request with this handle.
@@ -223,12 +221,7 @@ pub fn partitioned(handle: usize) -> Option<Partitioned> {
     let slot = find(handle)?;
     // Acquire pairs with the Release in `complete`: who finds it ended sees the data.
     let word = slot.word.load(Ordering::Acquire);
-    let state = word & STATE;
-    let found = Partitioned {
-        token: slot.token.load(Ordering::Relaxed),
-        is_started: state != INACTIVE,
-        has_ended: state != ACTIVE,
-    };
+    let found = Partitioned { token: slot.token.load(Ordering::Relaxed), is_started: word & STATE != INACTIVE };
     (word & PARTITIONED != 0).then_some(found)
 }
 

@@ -23,7 +23,8 @@
 //! [`Waker`] tells a sender which one the sleeper uses. Where a peer cannot reach that socket, a sleep lasts at most a
 //! millisecond.
 //!
-//! A waiter also looks at an epoch, which rises when a process of the job dies. A wait that nothing can end any more then
+//! A waiter also looks at an epoch, which rises when a process of the job dies, and so does who polls for long in vain. What needs that
+//! process alone is ended then ([`when_lost_in_job`]). A wait that nothing can end any more
 //! ends with `Err(Unreachable)`; so does one of which nobody knows whom it needs. Processes of other jobs may end without harm: what is
 //! known to need one that did ends so, before it would sleep.
 
@@ -184,6 +185,7 @@ impl Backoff {
 
     #[inline(never)]
     fn check(&mut self, awaited: &mut dyn Awaited) -> Result<()> {
+        tell_lost_in_job();
         if any_lost() && needs_lost(awaited) {
             // What the dead process sent before is in the rings: one more pass, then nothing will come.
             if self.is_last_pass {
@@ -239,13 +241,34 @@ pub fn polls_per_pass() -> u32 {
 
 /// Provides the epoch: its value now means that nobody died.
 pub fn watch_epoch(epoch: fn() -> u32) {
-    EPOCH_AT_START.store(epoch(), Ordering::Relaxed);
+    let now = epoch();
+    EPOCH_AT_START.store(now, Ordering::Relaxed);
+    TOLD_EPOCH.store(now, Ordering::Relaxed);
     EPOCH.call_once(|| epoch);
 }
 
 /// Whether a process of the job was lost since the start, as far as the environment knows.
 pub fn any_lost() -> bool {
     EPOCH.get().is_some_and(|epoch| epoch() != EPOCH_AT_START.load(Ordering::Relaxed))
+}
+
+/// Has this called once more processes of the job were lost, by a thread that waits or that polls again and again in vain: it ends what
+/// needs them.
+pub fn when_lost_in_job(told: fn()) {
+    LOST_TOLD.call_once(|| told);
+}
+
+#[inline]
+fn tell_lost_in_job() {
+    let Some(epoch) = EPOCH.get() else { return };
+    let now = epoch();
+    // Relaxed: of two threads that see the change both may tell of it.
+    if now != TOLD_EPOCH.load(Ordering::Relaxed) {
+        TOLD_EPOCH.store(now, Ordering::Relaxed);
+        if let Some(told) = LOST_TOLD.get() {
+            told();
+        }
+    }
 }
 
 /// A process of another job was lost, after all that it had sent was taken: waits that need it end, too.
@@ -291,6 +314,8 @@ static WAITS_TOLD: Once<fn(u64)> = Once::new();
 static EPOCH: Once<fn() -> u32> = Once::new();
 static LOST_BEYOND_JOB: AtomicBool = AtomicBool::new(false);
 static EPOCH_AT_START: AtomicU32 = AtomicU32::new(0);
+static LOST_TOLD: Once<fn()> = Once::new();
+static TOLD_EPOCH: AtomicU32 = AtomicU32::new(0);
 
 const SPINS_AFTER_SLEEP: u32 = 16;
 const SPINS_AT_ONCE: u32 = if cfg!(loom) { 1 } else { 64 };

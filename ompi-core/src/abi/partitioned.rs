@@ -6,7 +6,7 @@ use super::kinds::{
 };
 use crate::error::{Class, Fault, Result};
 use crate::framework::part::{self, PartitionedTransfer};
-use crate::request::{self, NULL, Partitioned};
+use crate::request::{self, NULL, Partitioned, handles};
 use crate::status::{ANY_SOURCE, ANY_TAG};
 use alloc::format;
 use core::ffi::c_int;
@@ -81,9 +81,15 @@ rows! {
             flag.set(1);
             return Ok(());
         }
-        let Partitioned { token, has_ended, .. } = find(request)?;
-        let arrived = part::selected()?.parrived(token, partition, has_ended).map_err(|fault| fault.argument("partition"));
-        flag.set(c_int::from(of_request(request, arrived)?));
+        let Partitioned { token, .. } = find(request)?;
+        let arrived = part::selected()?.parrived(token, partition).map_err(|fault| fault.argument("partition"));
+        // One that has ended has all partitions, unless it failed: then this one never comes.
+        let arrived = of_request(request, arrived)? || match handles::look(request)? {
+            None => false,
+            Some(ended) if ended.error == 0 => true,
+            Some(failed) => return Err(failed.fault()),
+        };
+        flag.set(c_int::from(arrived));
         Ok(())
     }
 }

@@ -52,9 +52,9 @@ pub trait Module: Sync {
     /// `Err(MPI_ERR_ARG)` for partitions that do not exist or that are marked already, `Err(MPI_ERR_REQUEST)` if it is no send.
     fn pready(&self, token: u64, partitions: Range<usize>) -> Result<()>;
 
-    /// Whether a partition of a receive is there; `true` if it `has_ended`. `Err(MPI_ERR_ARG)` for a partition that does not
-    /// exist, `Err(MPI_ERR_REQUEST)` if it is no receive. Makes progress if it is not there.
-    fn parrived(&self, token: u64, partition: usize, has_ended: bool) -> Result<bool>;
+    /// Whether a partition of a receive was seen to be there; of one that has ended the request tells. `Err(MPI_ERR_ARG)` for a partition
+    /// that does not exist, `Err(MPI_ERR_REQUEST)` if it is no receive. Makes progress if it is not there.
+    fn parrived(&self, token: u64, partition: usize) -> Result<bool>;
 
     /// Takes back what is posted on a communicator for operations that are not under way: before MPI_Comm_disconnect waits for
     /// what is.

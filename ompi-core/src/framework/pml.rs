@@ -102,6 +102,9 @@ pub trait Module: Sync {
         true
     }
 
+    /// A process of the job has ended, says the environment: the transports end what needs it ([`opal_core::framework::btl::Module::peer_ended`]).
+    fn process_ended(&self, _process: u32) {}
+
     /// Whether a process was found to be out of reach.
     fn is_lost(&self, _process: u32) -> bool {
         false

@@ -32,6 +32,13 @@ pub fn only_needs_living(awaited: &Subject) -> bool {
     }
 }
 
+/// Tells the PML which processes of the job have ended without MPI_Finalize, as far as the environment knows.
+pub fn tell_ended() {
+    let Some(environment) = ess::selected() else { return };
+    let ended = (0..process::count() as u32).filter(|process| environment.is_gone(*process) == Some(true));
+    ended.for_each(|process| pml::selected().process_ended(process));
+}
+
 /// The environment knows those of the job, the transports those of other jobs.
 fn is_there(process: u32) -> bool {
     match process as usize >= process::count() {

@@ -163,6 +163,10 @@ pub trait Module: Sync {
     /// another job is left and nothing is on its way to it or from it. The endpoint is not used again.
     fn remove_peer(&self, endpoint: Endpoint);
 
+    /// The peer's process has ended without leaving: a transport that cannot see that itself takes what the peer still sent and calls
+    /// [`failed`] in its next [`Module::poll`]. It may be called more than once.
+    fn peer_ended(&self, _endpoint: Endpoint) {}
+
     /// Sends at most [`Caps::inline_bytes`] bytes: the fast path. Left out, it is [`Module::send`].
     ///
     /// `Ok`: the message will arrive, after all earlier ones to this peer through this module; the payload has been copied.

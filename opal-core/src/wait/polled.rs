@@ -44,6 +44,7 @@ fn give_way() {
     EMPTY_POLLS.store(0, Ordering::Relaxed);
     sys::yield_now();
     progress::outside::back();
+    super::tell_lost_in_job();
 }
 
 // Polls since the last one that moved something, or that yielded.

@@ -110,6 +110,10 @@ impl Module for Late {
         self.under.remove_peer(endpoint);
     }
 
+    fn peer_ended(&self, endpoint: Endpoint) {
+        self.under.peer_ended(endpoint);
+    }
+
     fn send(
         &self,
         to: Endpoint,

@@ -3,6 +3,7 @@
 mod case;
 mod crossing;
 mod ends;
+mod lost;
 mod robust;
 mod told;
 
@@ -22,6 +23,7 @@ pub fn tier(session: &mut Session) -> Result<()> {
     session.case("dynamic/killed", |session| killed(session).unwrap_or_else(Verdict::from));
     robust::cases(session);
     ends::cases(session);
+    lost::cases(session);
     crossing::cases(session);
     told::cases(session);
     Ok(())

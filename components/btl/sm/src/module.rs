@@ -112,6 +112,10 @@ impl btl::Module for Sm {
         }
     }
 
+    fn peer_ended(&self, endpoint: Endpoint) {
+        self.node.set_ended(endpoint.0);
+    }
+
     #[inline]
     unsafe fn send_inline(
         &self,

@@ -3,7 +3,7 @@
 use crate::endpoint::PeerEndpoint;
 use crate::rx_segment::RxSegment;
 use alloc::boxed::Box;
-use opal_core::sync::{AtomicBool, Once};
+use opal_core::sync::{AtomicBool, Once, Ordering};
 
 /// Shared by sending and receiving.
 pub struct Node {
@@ -11,7 +11,9 @@ pub struct Node {
     pub segment: RxSegment,
     // By local rank.
     endpoints: Box<[Once<PeerEndpoint>]>,
-    /// A queue to some peer was found broken; the next poll reports it.
+    // By local rank: its process has ended.
+    ended: Box<[AtomicBool]>,
+    /// A queue to some peer was found broken, or a peer has ended; the next poll reports it.
     pub broken: AtomicBool,
 }
 
@@ -19,7 +21,22 @@ impl Node {
     /// With `ranks` ranks, none of them connected.
     pub fn new(segment: RxSegment, ranks: u32) -> Node {
         let endpoints = (0..ranks).map(|_| Once::new()).collect();
-        Node { segment, endpoints, broken: AtomicBool::new(false) }
+        let ended = (0..ranks).map(|_| AtomicBool::new(false)).collect();
+        Node { segment, endpoints, ended, broken: AtomicBool::new(false) }
+    }
+
+    /// The process of a rank has ended.
+    pub fn set_ended(&self, rank: u32) {
+        if let Some(ended) = self.ended.get(rank as usize) {
+            ended.store(true, Ordering::Relaxed);
+            // Release pairs with the Acquire of who reports it.
+            self.broken.store(true, Ordering::Release);
+        }
+    }
+
+    /// Whether it has.
+    pub fn has_ended(&self, rank: u32) -> bool {
+        self.ended.get(rank as usize).is_some_and(|ended| ended.load(Ordering::Relaxed))
     }
 
     /// The endpoint of a rank, if it is connected.

@@ -50,27 +50,14 @@ impl Rx {
             }
         }
         let mut taken = 0;
-        for place in 0..self.active.len() {
-            taken += self.drain(node, place);
+        for rank in &self.active {
+            taken += drain(node, *rank);
         }
-        if node.broken.load(Ordering::Relaxed) {
-            self.report_broken(node);
+        // Acquire: see `Node::set_ended`.
+        if node.broken.load(Ordering::Acquire) {
+            taken += self.report_broken(node);
         }
         taken
-    }
-
-    #[inline(always)]
-    fn drain(&mut self, node: &Node, place: usize) -> usize {
-        let rank = self.active[place];
-        let Some(endpoint) = node.endpoint(rank) else { return 0 };
-        let drained = btl::drain(endpoint.fifo_pair(), endpoint.peer);
-        if drained.malformed {
-            close_malformed(node, endpoint);
-        }
-        if drained.made_room {
-            endpoint.wake();
-        }
-        drained.taken
     }
 
     #[cold]
@@ -94,17 +81,38 @@ impl Rx {
 
     #[cold]
     #[inline(never)]
-    fn report_broken(&mut self, node: &Node) {
+    fn report_broken(&mut self, node: &Node) -> usize {
         node.broken.store(false, Ordering::Relaxed);
+        let mut moved = 0;
         for rank in 0..self.peers.len() as u32 {
-            let closed = node.endpoint(rank).is_some_and(|endpoint| endpoint.fifo_pair().is_closed());
             let peer = self.peers[rank as usize];
-            if closed && peer != UNKNOWN {
+            let Some(endpoint) = node.endpoint(rank).filter(|_| peer != UNKNOWN) else { continue };
+            if node.has_ended(rank) {
+                moved += core::iter::repeat_with(|| drain(node, rank)).take_while(|taken| *taken > 0).sum::<usize>();
+                endpoint.fifo_pair().close();
+            }
+            if endpoint.fifo_pair().is_closed() {
                 self.drop_rank(rank);
                 btl::failed(peer);
+                moved += 1;
             }
         }
+        moved
     }
+}
+
+/// Takes what a rank has sent; returns how many messages.
+#[inline(always)]
+fn drain(node: &Node, rank: u32) -> usize {
+    let Some(endpoint) = node.endpoint(rank) else { return 0 };
+    let drained = btl::drain(endpoint.fifo_pair(), endpoint.peer);
+    if drained.malformed {
+        close_malformed(node, endpoint);
+    }
+    if drained.made_room {
+        endpoint.wake();
+    }
+    drained.taken
 }
 
 /// Closes the queues that peers have given up.

@@ -106,7 +106,11 @@ impl Xsm {
     fn meet(&self, own: &Own, address: &Address, index: u32) -> core::result::Result<PeerEndpoint, String> {
         // Before it is known that the board is this process's: should it end meanwhile, its number is not taken for another one's.
         let owner = Owner::of(address.place);
-        let file = BoardFile::open(&address.place)?;
+        // The system refuses the files of a process that is ending as it does those of another user.
+        let file = BoardFile::open(&address.place).map_err(|why| match owner.has_ended() {
+            true => String::from("its process has ended"),
+            false => why,
+        })?;
         let board = Board { header: file.map(0, wire::HEADER_BYTES, self.abandoned.lock()[1].pop())? };
         // The lower name is the host.
         let (host, guest, host_file, side) = match own.name < address.name {

@@ -1,7 +1,7 @@
 //! The module: requests and what stands behind them.
 #![allow(unsafe_code)] // the unsafe methods of the framework's trait
 
-use crate::active::{self, Operation};
+use crate::active;
 use crate::pairing;
 use crate::raw::{self, Line, Region};
 use crate::recv::PartitionedRecv;
@@ -75,17 +75,17 @@ impl Module for Persist {
     }
 
     #[inline]
-    fn parrived(&self, token: u64, partition: usize, has_ended: bool) -> Result<bool> {
+    fn parrived(&self, token: u64, partition: usize) -> Result<bool> {
         let Some(Side::Recv(receive)) = side(token) else {
             return Err(wrong_side("it is a send"));
         };
         receive.check(partition)?;
-        if has_ended || receive.has_arrived(partition) {
+        if receive.has_arrived(partition) {
             return Ok(true);
         }
         progress::flush();
         opal_core::wait::polled_progress();
-        Ok(!receive.is_active() || receive.has_arrived(partition))
+        Ok(receive.has_arrived(partition))
     }
 
     fn withdraw(&self, comm: &Communicator) {

@@ -2,15 +2,17 @@
 
 use crate::counters::POSTED_WANTED;
 use crate::matching;
+use crate::peers::endpoint::{self, Endpoint};
 use crate::raw::UserBuffer;
 use crate::wire::{Envelope, Rts};
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use ompi_core::framework::pml::{PeerTraffic, Traffic};
+use ompi_core::process;
 use ompi_core::request::{Id, SlotPtr};
 use ompi_core::sequence::Sequence;
-use ompi_core::status::Status;
+use ompi_core::status::{ANY_SOURCE, Status};
 use opal_core::mem::Untrusted;
 use opal_core::sort;
 use opal_core::sync::Ordering;
@@ -243,6 +245,23 @@ impl Context {
     #[inline(always)]
     pub fn rank_of(&self, process: u32) -> Option<u32> {
         self.members.as_ref()?.rank_of(process)
+    }
+
+    /// The process that is to send if it can no longer be reached; of any source one of them all, if none of the others can. Walks
+    /// through all of them.
+    #[cold]
+    pub fn lost_sender(&self, source: i32) -> Option<u32> {
+        let is_lost = |process: u32| endpoint::existing(process).is_some_and(Endpoint::is_dead);
+        if source != ANY_SOURCE {
+            return self.process_of(source as u32).filter(|process| is_lost(*process));
+        }
+        let own = process::me().index;
+        let mut others: Vec<u32> = match self.members.as_ref()? {
+            Members::Identity(size) => (0..*size).collect(),
+            Members::Sorted(sorted) => sorted.iter().map(|(process, _)| *process).collect(),
+        };
+        others.retain(|process| *process != own);
+        others.iter().all(|process| is_lost(*process)).then(|| others.first().copied()).flatten()
     }
 
     /// The process of a rank, if it is a peer. Walks through all of them.

@@ -241,9 +241,9 @@ impl<P: Default, U> Matcher<P, U> {
         Some(((posted.source != ANY).then_some(posted.source), posted.tag, &posted.receive))
     }
 
-    /// Takes back the first receive from this very source.
-    pub fn cancel_from(&mut self, source: u32) -> Option<P> {
-        let first = self.sources[source as usize].posted.first();
+    /// Takes back the first receive from this very source, or of those from any.
+    pub fn cancel_from(&mut self, source: Option<u32>) -> Option<P> {
+        let first = self.list_mut(source.unwrap_or(ANY)).first();
         (first != NONE).then(|| self.unpost(first))
     }
 

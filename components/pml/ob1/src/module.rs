@@ -116,6 +116,12 @@ impl Module for Ob1 {
         STATE.lock().is_done_from(process::count() as u32)
     }
 
+    fn process_ended(&self, process: u32) {
+        if let Some(endpoint) = endpoint::existing(process) {
+            endpoint.tell_ended();
+        }
+    }
+
     fn is_lost(&self, process: u32) -> bool {
         endpoint::existing(process).is_some_and(|endpoint| endpoint.is_dead())
     }

@@ -76,7 +76,7 @@ pub fn start(buffer: UserBuffer, source: i32, tag: i32, context: MatchContext<'_
     let receive = Receive { buffer, request: id, slot_ptr: request.slot_ptr(), from_busy };
     let number = context.comm.context;
     let mut state = STATE.lock();
-    let matcher = state.context_of(context.comm).matcher(context.collective);
+    let mut matcher = state.context_of(context.comm).matcher(context.collective);
     match matcher.take(match_source(source), match_tag(tag)) {
         Some((source, tag, message)) => {
             let envelope = Envelope { context: number, collective: context.collective, tag };
@@ -85,27 +85,19 @@ pub fn start(buffer: UserBuffer, source: i32, tag: i32, context: MatchContext<'_
             state.receive(receive, Status::new(source as i32, tag, 0), number, message);
         }
         None => {
-            if matcher.has_lost()
-                && let Some(lost) = lost(source, context)
-            {
-                request::complete(id, crate::state::aborted(lost, number));
-                return Ok(request);
+            if matcher.has_lost() {
+                let own = state.context_of(context.comm);
+                if let Some(lost) = own.lost_sender(source) {
+                    request::complete(id, crate::state::aborted(lost, number));
+                    return Ok(request);
+                }
+                matcher = own.matcher(context.collective);
             }
             let entry = matcher.post(match_source(source), match_tag(tag), receive);
             request::set_token(id, wire::context_bits(number, context.collective) | u64::from(entry) << 32);
         }
     }
     Ok(request)
-}
-
-/// The process that is to send, if it is gone.
-#[cold]
-fn lost(source: i32, context: MatchContext<'_>) -> Option<u32> {
-    if source == ANY_SOURCE {
-        return None;
-    }
-    let endpoint = crate::raw::peer_table(context.comm).existing(source, context.comm)?;
-    endpoint.is_dead().then_some(endpoint.process)
 }
 
 /// A message is unexpected no more.

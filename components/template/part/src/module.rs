@@ -27,7 +27,7 @@ impl Module for TemplatePart {
         not_written()
     }
 
-    fn parrived(&self, _token: u64, _partition: usize, _has_ended: bool) -> Result<bool> {
+    fn parrived(&self, _token: u64, _partition: usize) -> Result<bool> {
         // 6. A load; progress only if it is not there.
         not_written()
     }

@@ -186,7 +186,8 @@ fn errors(function: &Function, row: &FunctionRow) -> Result<String> {
     _ = writeln!(
         text,
         "It returns MPI_SUCCESS, or an error code after it has called the error handler of {of}.\n\
-         Classes of its arguments' errors: {}.\n.BR MPI_Error_string (3)\ntells what was wrong.",
+         Classes of its arguments' errors: {}.\n.BR MPI_Error_string (3)\nputs the class into words; \
+         a handler that ends processes prints which argument was wrong, and why.",
         classes.join(", ")
     );
     if statuses {

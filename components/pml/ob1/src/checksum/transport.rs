@@ -85,6 +85,10 @@ impl Module for Checked {
         self.inner.remove_peer(endpoint);
     }
 
+    fn peer_ended(&self, endpoint: Endpoint) {
+        self.inner.peer_ended(endpoint);
+    }
+
     fn send(
         &self,
         to: Endpoint,

@@ -148,7 +148,7 @@ fn run(seed: u64, sources: u32, tags: u32, steps: u32) -> usize {
     }
     assert!(pair.model.kept.is_empty());
     for source in 0..sources {
-        while pair.matcher.cancel_from(source).is_some() {}
+        while pair.matcher.cancel_from(Some(source)).is_some() {}
     }
     while let Some((_, place)) = pair.places.pop() {
         if pair.matcher.posted_mut(place).is_some() {

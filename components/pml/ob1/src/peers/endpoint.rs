@@ -176,6 +176,12 @@ impl Endpoint {
         was_dead
     }
 
+    /// The process has ended; its transport calls [`crate::protocol::failure::peer_failed`] when nothing of it is left on the way.
+    #[cold]
+    pub fn tell_ended(&self) {
+        self.module.peer_ended(self.btl_endpoint);
+    }
+
     /// Whether it can no longer be reached.
     pub fn is_dead(&self) -> bool {
         self.dead.load(Ordering::Relaxed)

@@ -10,6 +10,7 @@ use ompi_core::comm::{self, context};
 use ompi_core::framework::bml::{self, Change};
 use ompi_core::process;
 use ompi_core::request;
+use ompi_core::status::ANY_SOURCE;
 use opal_core::wait;
 
 /// A transport says that a process can no longer be reached.
@@ -63,8 +64,14 @@ impl State {
             let Some(context) = self.context(number) else { continue };
             let Some(source) = context.rank_of(process) else { continue };
             context.mark_lost();
+            // Who takes a message of any source waits while there is one that may send it.
+            let is_last = context.lost_sender(ANY_SOURCE).is_some();
             for collective in [false, true] {
-                while let Some(receive) = context.matcher(collective).cancel_from(source) {
+                let matcher = context.matcher(collective);
+                while let Some(receive) = matcher.cancel_from(Some(source)) {
+                    request::complete(receive.request, aborted(process, number));
+                }
+                while is_last && let Some(receive) = matcher.cancel_from(None) {
                     request::complete(receive.request, aborted(process, number));
                 }
             }

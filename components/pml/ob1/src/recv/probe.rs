@@ -1,5 +1,6 @@
 //! Probes.
 
+use crate::peers::endpoint;
 use crate::recv::{match_source, match_tag, tell_expected};
 use crate::state::STATE;
 use crate::wire::Envelope;
@@ -17,7 +18,10 @@ pub fn iprobe(source: i32, tag: i32, context: MatchContext<'_>) -> Result<Option
         return Ok(Some(found));
     }
     wait::polled_progress();
-    Ok(peek(source, tag, context))
+    match peek(source, tag, context) {
+        None => check_sender(source, context).map(|()| None),
+        found => Ok(found),
+    }
 }
 
 /// MPI_Improbe.
@@ -29,7 +33,23 @@ pub fn improbe(source: i32, tag: i32, context: MatchContext<'_>) -> Result<Optio
         return Ok(Some(found));
     }
     wait::polled_progress();
-    Ok(take(source, tag, context))
+    match take(source, tag, context) {
+        None => check_sender(source, context).map(|()| None),
+        found => Ok(found),
+    }
+}
+
+/// `Err` if nobody can send such a message any more.
+fn check_sender(source: i32, context: MatchContext<'_>) -> Result<()> {
+    let mut state = STATE.lock();
+    let own = state.context_of(context.comm);
+    if !own.matcher(context.collective).has_lost() {
+        return Ok(());
+    }
+    match own.lost_sender(source).and_then(endpoint::existing) {
+        Some(lost) => Err(lost.fault()),
+        None => Ok(()),
+    }
 }
 
 fn peek(source: i32, tag: i32, context: MatchContext<'_>) -> Option<Status> {
