@@ -11,7 +11,7 @@ pub mod program;
 use crate::build::Options;
 use crate::build::compile::{self, Flags};
 use crate::build::components::Catalogue;
-use crate::build::image::{self, Image};
+use crate::build::image::{self, Image, Lto};
 use crate::build::resolve::{self, Choice, Request};
 use crate::failure::{Result, fail, refuse};
 use crate::progress::Progress;
@@ -62,7 +62,7 @@ pub fn make(tree: &Tree, app: &Path, flags: &[&str], options: &Options, progress
     let (target, _) = toolchain(language, options.bare_fallback)?;
     let stem = app.file_stem().map_or("program".into(), |stem| stem.to_string_lossy().into_owned());
     let stem = format!("{stem}{}{}", flags.concat(), options.log.suffix());
-    let image = Image::new(tree, &choice, true);
+    let image = Image::new(tree, &choice, Lto::Thin);
     let archive = progress
         .phase(&format!("compile {} with {} components", app.display(), choice.components.len()), || {
             Ok((archive(&image, &choice, (language, options.log), app, &stem, &target, progress)?, String::new()))

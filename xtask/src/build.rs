@@ -27,7 +27,7 @@ use archive::{Link, MPI};
 use components::Catalogue;
 use dist::{Linking, Parts};
 use fortran::Fortran;
-use image::Image;
+use image::{Image, Lto};
 use lock::Lock;
 use product::Product;
 use resolve::{Choice, Request};
@@ -55,6 +55,9 @@ pub struct Options {
     /// Thin link-time optimization: compiles faster, runs a little slower
     #[arg(long)]
     pub thin: bool,
+    /// For tests of what other components do: no link-time optimization, so that of a further library only what differs is compiled.
+    #[arg(skip)]
+    pub variant: bool,
     /// The form of the library that mpicc links, unless its command line or OMPI_RS_LINK chooses one
     #[arg(long, value_enum, default_value_t)]
     pub link: Linking,
@@ -125,6 +128,16 @@ pub fn build_into(options: &Options, place: fn(&Tree) -> PathBuf, progress: &Pro
     Ok(Built { tree, choice, dist: out })
 }
 
+impl Options {
+    fn lto(&self) -> Lto {
+        match (self.variant, self.thin) {
+            (true, _) => Lto::Off,
+            (false, true) => Lto::Thin,
+            (false, false) => Lto::Fat,
+        }
+    }
+}
+
 struct Work<'a> {
     tree: &'a Tree,
     choice: &'a Choice,
@@ -134,7 +147,7 @@ struct Work<'a> {
 
 impl Work<'_> {
     fn build(&self, out: &Path) -> Result<()> {
-        let image = Image::new(self.tree, self.choice, self.options.thin);
+        let image = Image::new(self.tree, self.choice, self.options.lto());
         shell::folder(&image.folder)?;
         let _lock = Lock::take(&self.tree.target.join("image"), self.progress)?;
 
@@ -175,9 +188,9 @@ impl Work<'_> {
                 Ok(((), String::new()))
             })?;
         }
-        let (tree, choice, thin, link) = (self.tree, self.choice, self.options.thin, self.options.link);
+        let (tree, choice, lto, link) = (self.tree, self.choice, self.options.lto(), self.options.link);
         let (info, fortran) = (info.as_deref(), fortran.is_some());
-        dist::assemble(&Parts { tree, choice, thin, link, tools: &tools, info, fortran }, &stage)?;
+        dist::assemble(&Parts { tree, choice, lto, link, tools: &tools, info, fortran }, &stage)?;
         if !self.options.no_check {
             let product =
                 Product { stage: &stage, folder: &image.folder.join("check"), names: &names, choice, fortran };
@@ -208,7 +221,7 @@ impl Work<'_> {
             (&file, facts.len(), facts.modified().ok()).hash(&mut hasher);
         }
         (names, &self.choice.direct, self.options.debug, self.options.no_check).hash(&mut hasher);
-        (self.options.thin, self.options.link).hash(&mut hasher);
+        (self.options.lto(), self.options.link).hash(&mut hasher);
         std::env::var_os(provenance::EPOCH).hash(&mut hasher);
         for component in &self.choice.components {
             component.name.hash(&mut hasher);

@@ -4,6 +4,7 @@
 //! Relocatable: the wrappers find the rest from their own path, pkg-config from the place of its file.
 
 use crate::build::archive::{FORTRAN, SHARED, STATIC};
+use crate::build::image::Lto;
 use crate::build::manual;
 use crate::build::provenance;
 use crate::build::resolve::Choice;
@@ -32,8 +33,8 @@ pub struct Parts<'a> {
     pub tree: &'a Tree,
     /// What was built.
     pub choice: &'a Choice,
-    /// Built with thin instead of fat link-time optimization.
-    pub thin: bool,
+    /// Which link-time optimization it had.
+    pub lto: Lto,
     /// What its wrappers link.
     pub link: Linking,
     /// Programs.
@@ -126,7 +127,7 @@ fn components(parts: &Parts, version: &str) -> Result<String> {
     });
     let text = serde_json::json!({
         "version": version,
-        "lto": if parts.thin { "thin" } else { "fat" },
+        "lto": parts.lto.word(),
         "components": components.collect::<Vec<_>>(),
         "direct": parts.choice.direct,
         "build": provenance::facts(parts.tree)?,

@@ -25,9 +25,40 @@ use std::path::{Path, PathBuf};
 pub struct Image<'a> {
     tree: &'a Tree,
     choice: &'a Choice,
-    thin: bool,
+    lto: Lto,
     /// Its folder under `target/image`.
     pub folder: PathBuf,
+}
+
+/// Link-time optimization of a library.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Lto {
+    /// Of all crates as one.
+    Fat,
+    /// Of each with what it needs of the others.
+    Thin,
+    /// None.
+    Off,
+}
+
+impl Lto {
+    /// For people and programs.
+    pub fn word(self) -> &'static str {
+        match self {
+            Lto::Fat => "fat",
+            Lto::Thin => "thin",
+            Lto::Off => "off",
+        }
+    }
+
+    /// The profile in the workspace's Cargo.toml.
+    fn profile(self) -> &'static str {
+        match self {
+            Lto::Fat => "image",
+            Lto::Thin => "release",
+            Lto::Off => "variant",
+        }
+    }
 }
 
 /// A generated crate, a workspace of its own.
@@ -47,15 +78,15 @@ pub struct Crate<'a> {
 
 impl<'a> Image<'a> {
     /// Names it; nothing is written yet.
-    pub fn new(tree: &'a Tree, choice: &'a Choice, thin: bool) -> Image<'a> {
+    pub fn new(tree: &'a Tree, choice: &'a Choice, lto: Lto) -> Image<'a> {
         let mut hasher = DefaultHasher::new();
-        thin.hash(&mut hasher);
+        lto.hash(&mut hasher);
         choice.direct.hash(&mut hasher);
         for component in &choice.components {
             (&component.name, &component.package.folder).hash(&mut hasher);
         }
         let folder = tree.target.join("image").join(format!("{:016x}", hasher.finish()));
-        Image { tree, choice, thin, folder }
+        Image { tree, choice, lto, folder }
     }
 
     /// Compiles the library's crates into one static archive with Rust's own symbols still in it.
@@ -69,7 +100,7 @@ impl<'a> Image<'a> {
         let (folder, name) = (self.folder.clone(), "mpi_abi_image");
         shell::write(&folder.join("main.rs"), &source)?;
         let target = format!("[lib]\nname = {name:?}\npath = \"main.rs\"\ncrate-type = [\"staticlib\"]\n");
-        let profile = if self.thin { "release" } else { "image" };
+        let profile = self.lto.profile();
         let flags = Flags::library(self.choice);
         self.compile(
             &Crate { folder, name, target, packages: &packages, flags },

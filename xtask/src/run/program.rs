@@ -2,7 +2,7 @@
 
 use crate::build::Built;
 use crate::build::compile::Flags;
-use crate::build::image::{self, Image};
+use crate::build::image::{self, Image, Lto};
 use crate::failure::{Result, fail, refuse};
 use crate::progress::Progress;
 use crate::shell;
@@ -62,7 +62,7 @@ fn wrapped(
 /// A Cargo project of its own around the file: it depends on the `ompi` crate and on the components, and a second
 /// module names them. The file is copied, not included, because inner attributes may stand only in a real file.
 fn rust(built: &Built, file: &Path, folder: &Path, profile: &str, progress: &Progress) -> Result<PathBuf> {
-    let image = Image::new(&built.tree, &built.choice, false);
+    let image = Image::new(&built.tree, &built.choice, Lto::Fat);
     let name = format!(
         "run-{}",
         folder.file_name().unwrap_or_default().to_string_lossy().replace(|c: char| !c.is_ascii_alphanumeric(), "-")

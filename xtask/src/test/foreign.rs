@@ -42,7 +42,7 @@ pub fn library(session: &mut Session) -> Result<PathBuf> {
     let components = std::iter::once("default").chain(here.map(|foreign| foreign.component));
     let components = components.map(str::to_owned).collect();
     let out = session.scratch().join("foreign");
-    let options = build::Options { components, thin: true, no_check: true, out: Some(out), ..Default::default() };
+    let options = build::Options { components, variant: true, no_check: true, out: Some(out), ..Default::default() };
     let dist = build::build(&options, session.progress)?.dist;
     Ok(BUILT.get_or_init(|| dist).clone())
 }

@@ -177,7 +177,7 @@ fn run(session: &mut Session, dist: &Path, case: &Case) -> Result<Verdict> {
 fn library(session: &Session) -> std::result::Result<PathBuf, String> {
     let components = ["default", "memory/shheap"].map(str::to_owned).to_vec();
     let out = session.scratch().join("heap/dist");
-    let options = Options { components, thin: true, out: Some(out), ..Options::default() };
+    let options = Options { components, variant: true, out: Some(out), ..Options::default() };
     Ok(build::build(&options, session.progress).map_err(|failure| failure.text)?.dist)
 }
 

@@ -141,7 +141,7 @@ fn refused(session: &mut Session, arguments: &[&str], words: &[&str]) -> Verdict
 fn other(session: &mut Session, name: &str, components: &[&str], fat: bool) -> Verdict {
     let components = components.iter().map(|name| (*name).to_owned()).collect();
     let out = Some(session.scratch().join(name));
-    match build::build(&build::Options { components, thin: !fat, out, ..Default::default() }, session.progress) {
+    match build::build(&build::Options { components, variant: !fat, out, ..Default::default() }, session.progress) {
         Ok(built) => Verdict::Passed(format!("{} components, product checked", built.choice.components.len())),
         Err(failure) => failure.into(),
     }

@@ -128,7 +128,7 @@ fn mixed(session: &mut Session, dist: &Path) -> Result<Verdict> {
 fn library(session: &Session) -> std::result::Result<PathBuf, String> {
     let components = ["default", "btl/faulty", "smsc/faulty"].map(str::to_owned).to_vec();
     let out = session.scratch().join("integrity/dist");
-    let options = Options { components, thin: true, out: Some(out), ..Options::default() };
+    let options = Options { components, variant: true, out: Some(out), ..Options::default() };
     let dist = build::build(&options, session.progress).map_err(|failure| failure.text)?.dist;
     let mut compile = Command::new(dist.join("bin/mpicc"));
     compile.args(["-O1", "-g", "-Wall", "-Werror"]).arg(session.tree.root.join("tests/integrity/integrity.c"));

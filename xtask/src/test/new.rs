@@ -154,7 +154,7 @@ fn library(session: &Session, frameworks: &[String], name: &str, no_check: bool)
         components.push(outside(session, framework)?.display().to_string());
     }
     let out = session.scratch().join("new/dist").join(name);
-    let options = build::Options { components, thin: true, out: Some(out.clone()), no_check, ..Default::default() };
+    let options = build::Options { components, variant: true, out: Some(out.clone()), no_check, ..Default::default() };
     build::build(&options, session.progress)?;
     let info = succeeded(started(session, &mut Command::new(out.join("bin/ompi_info")), name)?)?;
     let listed = info.out.lines().filter(|line| line.contains(" mine ") && line.contains("not written yet")).count();

@@ -3,7 +3,7 @@
 
 use super::{Session, Verdict, deadline};
 use crate::build::components::{Catalogue, Component, Policy};
-use crate::build::image::Image;
+use crate::build::image::{Image, Lto};
 use crate::build::resolve::Choice;
 use crate::build::{compile, groups};
 use crate::failure::{Result, fail};
@@ -80,7 +80,7 @@ fn linked(session: &Session, choice: &Choice, name: &str) -> Result<String> {
 fn build(session: &Session, choice: &Choice, name: &str, target: &str) -> Result<PathBuf> {
     let folder = folder(session, name);
     let tree = &session.tree;
-    let image = Image::new(tree, choice, true);
+    let image = Image::new(tree, choice, Lto::Thin);
     let source = shell::read(&tree.root.join("tests/probe/probe.rs"))?;
     shell::write(&folder.join("lib.rs"), &format!("{source}\n{}", image.line()))?;
     shell::write(&folder.join("Cargo.toml"), &manifest(session, choice)?)?;
