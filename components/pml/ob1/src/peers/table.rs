@@ -86,14 +86,6 @@ impl PeerTable {
         }
     }
 
-    /// The peer of a rank, if somebody has connected to it.
-    pub fn existing(&self, rank: i32, comm: &Communicator) -> Option<&'static Endpoint> {
-        match self.fast_routes[rank as usize].queued {
-            Some(Queued { endpoint, .. }) => Some(endpoint),
-            None => endpoint::existing(comm.peers().members().at(rank as usize)),
-        }
-    }
-
     /// What counts the user's messages on the communicator: made when a tool asks for it.
     pub fn count(&self, comm: &Communicator) -> Arc<Traffic> {
         let traffic =
