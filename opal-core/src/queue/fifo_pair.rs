@@ -57,19 +57,27 @@ impl FifoPair {
     }
 
     /// Pushes a message of at most [`super::fifo::INLINE_BYTES`] bytes. Nothing on the way is a call, so that the caller
-    /// saves no register for it.
+    /// saves no register for it. `leaving` is called when it is sure to leave, while no other
+    /// thread has the queue.
     ///
     /// # Safety
     /// `from` is readable for `bytes`.
     #[inline(always)]
-    pub unsafe fn push(&self, kind: u8, immediate: u64, from: *const u8, bytes: usize) -> Pushed {
+    pub unsafe fn push(
+        &self,
+        kind: u8,
+        immediate: u64,
+        from: *const u8,
+        bytes: usize,
+        leaving: impl FnOnce(),
+    ) -> Pushed {
         let Some(mut producer) = self.producer.try_lock() else { return Pushed::No };
         let flags = self.flags.load(Ordering::Relaxed);
         if flags & CLOSED != 0 {
             return Pushed::No;
         }
         // SAFETY: the caller's promise.
-        if !unsafe { producer.push_immediate(kind, immediate, from, bytes) } {
+        if !unsafe { producer.push_immediate(kind, immediate, from, bytes, leaving) } {
             return Pushed::No;
         }
         if flags & DEMOTES != 0 && self.is_awaited() {

@@ -22,6 +22,7 @@ pub fn tier(session: &mut Session) -> Result<()> {
     for case in PIECES {
         session.case(&format!("copies/{}", case.name), |session| pieces(session, case).unwrap_or_else(Verdict::from));
     }
+    session.case("copies/pieces-of-a-round-refused", |session| pieces_refused(session).unwrap_or_else(Verdict::from));
     Ok(())
 }
 
@@ -63,6 +64,13 @@ fn pieces(session: &mut Session, case: &Pieces) -> Result<Verdict> {
         .and_then(|()| said(&case.announced, "announced by their sender"))
         .and_then(|()| well(&ended));
     Ok(jobs::verdict(&ended, holds))
+}
+
+/// Where a piece cannot be copied the round fails for its receiver, and no later one does.
+fn pieces_refused(session: &mut Session) -> Result<Verdict> {
+    let (source, name) = ("tests/mpirun/lent.c", "copies/pieces-of-a-round-refused");
+    let ended = Job { source, name, options: &["-n", "2"], arguments: &[] }.run(session)?;
+    Ok(jobs::verdict(&ended, well(&ended)))
 }
 
 /// Windows that MPI makes the memory of, and whether the job has two hosts.

@@ -59,6 +59,8 @@ struct Outgoing {
     // Those of which the receiver does all.
     left_to_receiver: Vec<Request>,
     parcels: Vec<Parcel>,
+    // Of the last head that left at once, for the next one.
+    spare: Vec<u8>,
     failed: i32,
     // For progress: marks that were missing at the last look, and how many looks ago that changed.
     seen: usize,
@@ -100,6 +102,7 @@ impl PartitionedSend {
             requests: Vec::new(),
             left_to_receiver: Vec::new(),
             parcels,
+            spare: Vec::new(),
             failed: 0,
             seen: 0,
             looks: 0,
@@ -261,12 +264,16 @@ impl PartitionedSend {
         let ends_loan = is_last && out.has_lent;
         let mode = if proves || (ends_loan && is_inline) { Mode::Synchronous } else { Mode::Standard };
         let sent = self
-            .behind(&head, is_inline.then(|| run.clone()))
+            .behind(core::mem::take(&mut out.spare), &head, is_inline.then(|| run.clone()))
             .and_then(|memory| Parcel::send(memory, line, wire::head_tag(self.channel), mode));
         match sent {
             // The memory is our own, so that the operation need not wait for it.
             Ok(parcel) if proves && !ends_loan => out.proof = Some(parcel),
-            Ok(parcel) if parcel.has_ended() => out.note(parcel.end().0),
+            Ok(parcel) if parcel.has_ended() => {
+                let (status, memory) = parcel.end();
+                out.note(status);
+                out.spare = memory;
+            }
             Ok(parcel) => out.parcels.push(parcel),
             Err(fault) => out.failed = fault.get(),
         }
@@ -287,10 +294,10 @@ impl PartitionedSend {
         out.may_be_whole = false;
     }
 
-    /// A head, and the partitions that travel with it.
-    fn behind(&self, head: &Head, partitions: Option<Range<usize>>) -> Result<Vec<u8>> {
+    /// A head, and the partitions that travel with it, in memory that nobody needs any more.
+    fn behind(&self, mut memory: Vec<u8>, head: &Head, partitions: Option<Range<usize>>) -> Result<Vec<u8>> {
         let bytes = Head::BYTES + if partitions.is_some() { head.bytes as usize } else { 0 };
-        let mut memory = Vec::new();
+        memory.clear();
         memory.try_reserve_exact(bytes).map_err(|_| no_room(bytes))?;
         memory.extend_from_slice(&head.encode());
         if let Some(partitions) = partitions {

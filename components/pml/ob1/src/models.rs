@@ -8,6 +8,7 @@ use crate::am_handlers;
 use crate::module::{Direct, Ob1};
 use crate::peers::endpoint::{Connected, Endpoint};
 use crate::peers::table::PeerTable;
+use crate::raw;
 use crate::recv::batch;
 use crate::state::{STATE, State};
 use crate::test_image::{self, Calls, Transport};
@@ -69,12 +70,12 @@ fn begin_over(change: impl FnOnce(&mut Endpoint)) -> (&'static Communicator, &'s
     change(&mut endpoint);
     let connected: &'static Connected = Box::leak(Box::new(Connected::of(endpoint)));
     let bits = wire::context_bits(CONTEXT, false);
-    let peers = Box::new(PeerTable::of(2, &[(0, connected, bits), (1, connected, bits)], Some(0)));
+    let peers = PeerTable::of(2, &[(0, connected, bits), (1, connected, bits)], Some(0));
     let group = Arc::new(Group::new([0, PEER as u32].into(), 0));
     let comm = Communicator::new(group, None, CONTEXT, Sequence::repeated(CONTEXT, 2), errhandler::RETURN);
     // Words must stay where they are from their first change on.
     let comm: &'static Communicator = Box::leak(Box::new(comm));
-    comm.pml.store(Box::into_raw(peers).cast(), Ordering::Release);
+    raw::set_peer_table(comm, peers);
     let mut state = STATE.lock();
     state.open(CONTEXT).unwrap();
     state.connect(comm);

@@ -8,7 +8,6 @@ use crate::raw::{self, BorrowedBuffer, Contiguous, UserBuffer, peer_table};
 use crate::recv;
 use crate::recv::{batch, probe, requestless};
 use crate::state::STATE;
-use alloc::boxed::Box;
 use alloc::sync::Arc;
 use ompi_core::comm::Communicator;
 use ompi_core::data::Data;
@@ -19,7 +18,6 @@ use ompi_core::request::{self, Request};
 use ompi_core::status::Status;
 use opal_core::framework::btl;
 use opal_core::progress;
-use opal_core::sync::Ordering;
 
 mod fast_path;
 mod lent;
@@ -72,24 +70,19 @@ impl Module for Ob1 {
     }
 
     fn add_comm(&self, comm: &Communicator) -> Result<()> {
-        let peers = Box::new(PeerTable::new(comm)?);
+        let peers = PeerTable::new(comm)?;
         let mut state = STATE.lock();
         if state.context(comm.context).is_none() {
             state.open(comm.context)?;
         }
-        // Release pairs with the Acquire in `pml_data`.
-        comm.pml.store(Box::into_raw(peers).cast(), Ordering::Release);
+        raw::set_peer_table(comm, peers);
         state.connect(comm);
         Ok(())
     }
 
     fn remove_comm(&self, comm: &Communicator) {
         STATE.lock().disconnect(comm.context);
-        let peers = comm.pml.swap(core::ptr::null_mut(), Ordering::AcqRel).cast::<PeerTable>();
-        if !peers.is_null() {
-            // SAFETY: the box that `add_comm` gave up, taken back once because of the swap.
-            drop(unsafe { Box::from_raw(peers) });
-        }
+        raw::remove_peer_table(comm);
     }
 
     fn remove_process(&self, process: u32) {
@@ -141,8 +134,10 @@ impl Module for Ob1 {
     }
 
     fn count_traffic(&self, comm: &Communicator) -> Option<Arc<Traffic>> {
-        let traffic = peer_table(comm).count(comm);
-        STATE.lock().context(comm.context)?.count(traffic.clone());
+        let mut state = STATE.lock();
+        let traffic = raw::count(comm);
+        state.context(comm.context)?.count(traffic.clone());
+        drop(state);
         if !checksum::is_on() {
             btl::replace_drain(batch::counting_fifo_pair);
         }

@@ -1,7 +1,7 @@
 //! What a communicator's peers were sent and what was received of them: counted by a PML from the moment a tool asks.
 
 use alloc::boxed::Box;
-use opal_core::sync::{AtomicU32, AtomicU64, Once, Ordering, threads_possible};
+use opal_core::sync::{AtomicU32, AtomicU64, Once, Ordering};
 
 /// The user's messages on one communicator, by peer. Those of collectives are no part of it.
 pub struct Traffic {
@@ -106,12 +106,15 @@ pub fn ignore_messages(who: Observer) {
 }
 
 /// The messages of one peer.
-#[derive(Default)]
 pub struct PeerTraffic {
-    sent: AtomicU64,
-    sent_bytes: AtomicU64,
+    // While one thread has the queue to the peer.
+    pushed: AtomicU64,
+    pushed_bytes: AtomicU64,
     received: AtomicU64,
     received_bytes: AtomicU64,
+    // Those that took another way.
+    sent: AtomicU64,
+    sent_bytes: AtomicU64,
 }
 
 /// What is counted for each peer.
@@ -130,7 +133,7 @@ pub enum TrafficCount {
 impl Traffic {
     /// Nothing yet, for the communicator of this number, whose ranks are these processes.
     pub fn new(context: u32, processes: Box<[u32]>) -> Traffic {
-        Traffic { peers: processes.iter().map(|_| PeerTraffic::default()).collect(), context, processes }
+        Traffic { peers: processes.iter().map(|_| PeerTraffic::nothing()).collect(), context, processes }
     }
 
     /// Number of peers.
@@ -175,12 +178,7 @@ impl Traffic {
         }
     }
 
-    /// The messages of all ranks, for a fast path that counts and tells nobody ([`is_observed`]).
-    pub fn by_rank(&self) -> &[PeerTraffic] {
-        &self.peers
-    }
-
-    /// Those of one.
+    /// The messages of one rank, for a fast path that counts and tells nobody ([`is_observed`]).
     #[inline(always)]
     pub fn peer(&self, rank: i32) -> Option<&PeerTraffic> {
         self.peers.get(rank as u32 as usize)
@@ -207,38 +205,43 @@ impl Traffic {
 
     /// What was counted by now, for each peer: sent, their bytes, received, their bytes.
     pub fn all(&self) -> impl Iterator<Item = [u64; 4]> {
-        let now = |peer: &PeerTraffic| {
-            [&peer.sent, &peer.sent_bytes, &peer.received, &peer.received_bytes].map(|one| one.load(Ordering::Relaxed))
-        };
-        self.peers.iter().map(now)
+        const ALL: [TrafficCount; 4] =
+            [TrafficCount::Sent, TrafficCount::SentBytes, TrafficCount::Received, TrafficCount::ReceivedBytes];
+        self.peers.iter().map(|peer| ALL.map(|count| peer.now(count)))
     }
 
     /// What was counted by now, for each peer.
     pub fn now(&self, count: TrafficCount) -> impl Iterator<Item = u64> {
-        self.peers.iter().map(move |peer| {
-            let place = match count {
-                TrafficCount::Sent => &peer.sent,
-                TrafficCount::SentBytes => &peer.sent_bytes,
-                TrafficCount::Received => &peer.received,
-                TrafficCount::ReceivedBytes => &peer.received_bytes,
-            };
-            place.load(Ordering::Relaxed)
-        })
+        self.peers.iter().map(move |peer| peer.now(count))
     }
 }
 
 impl PeerTraffic {
-    /// A message was sent.
+    /// Nothing yet.
+    pub const fn nothing() -> PeerTraffic {
+        PeerTraffic {
+            pushed: AtomicU64::new(0),
+            pushed_bytes: AtomicU64::new(0),
+            received: AtomicU64::new(0),
+            received_bytes: AtomicU64::new(0),
+            sent: AtomicU64::new(0),
+            sent_bytes: AtomicU64::new(0),
+        }
+    }
+
+    /// A message was sent, by any thread.
     #[inline(always)]
     pub fn sent(&self, bytes: usize) {
-        // Relaxed, here and below: numbers only. Locked instructions only where several threads may send at once.
-        if threads_possible() {
-            self.sent.fetch_add(1, Ordering::Relaxed);
-            self.sent_bytes.fetch_add(bytes as u64, Ordering::Relaxed);
-        } else {
-            add(&self.sent, 1);
-            add(&self.sent_bytes, bytes as u64);
-        }
+        // Relaxed, here and below: numbers only.
+        self.sent.fetch_add(1, Ordering::Relaxed);
+        self.sent_bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+
+    /// The same by who has the queue to the peer, one thread at a time: two instructions.
+    #[inline(always)]
+    pub fn pushed(&self, bytes: usize) {
+        add(&self.pushed, 1);
+        add(&self.pushed_bytes, bytes as u64);
     }
 
     /// A message met its receive. One thread at a time: the PML's lock of matching is held, where there are several.
@@ -246,6 +249,18 @@ impl PeerTraffic {
     pub fn received(&self, bytes: usize) {
         add(&self.received, 1);
         add(&self.received_bytes, bytes as u64);
+    }
+
+    fn now(&self, count: TrafficCount) -> u64 {
+        let sum = |one: &AtomicU64, other: &AtomicU64| {
+            one.load(Ordering::Relaxed).wrapping_add(other.load(Ordering::Relaxed))
+        };
+        match count {
+            TrafficCount::Sent => sum(&self.pushed, &self.sent),
+            TrafficCount::SentBytes => sum(&self.pushed_bytes, &self.sent_bytes),
+            TrafficCount::Received => self.received.load(Ordering::Relaxed),
+            TrafficCount::ReceivedBytes => self.received_bytes.load(Ordering::Relaxed),
+        }
     }
 }
 

@@ -73,15 +73,23 @@ impl Producer {
     }
 
     /// Pushes at most [`INLINE_BYTES`] bytes if there is room as far as is known, which is not so for the first message and
-    /// where the ring begins again; says whether. Nothing on the way is a call.
+    /// where the ring begins again; says whether. Nothing on the way is a call. `leaving` is called when it is sure to leave.
     ///
     /// # Safety
     /// `from` is readable for `bytes`.
     #[inline(always)]
-    pub unsafe fn push_immediate(&mut self, kind: u8, immediate: u64, from: *const u8, bytes: usize) -> bool {
+    pub unsafe fn push_immediate(
+        &mut self,
+        kind: u8,
+        immediate: u64,
+        from: *const u8,
+        bytes: usize,
+        leaving: impl FnOnce(),
+    ) -> bool {
         if self.slot == self.known_limit || bytes > INLINE_BYTES {
             return false;
         }
+        leaving();
         let payload = self.slot.wrapping_add(8);
         writing(payload, bytes);
         // SAFETY: the slot has room for `bytes` after its header, and the consumer reads it only after `publish`.
@@ -111,7 +119,7 @@ impl Producer {
         assert!(bytes <= INLINE_BYTES);
         self.reserve()?;
         // SAFETY: the caller's promise.
-        let pushed = unsafe { self.push_immediate(kind, immediate, from, bytes) };
+        let pushed = unsafe { self.push_immediate(kind, immediate, from, bytes, || ()) };
         debug_assert!(pushed);
         if demote {
             self.demote_last();

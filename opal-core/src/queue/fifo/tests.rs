@@ -45,9 +45,11 @@ fn what_does_not_fit_into_a_slot_is_not_pushed_at_once() {
     push(&mut producer, 1, 1, &[]).unwrap();
     let data = pattern(2, INLINE_BYTES + 1);
     // SAFETY: as long as `data`.
-    assert!(!unsafe { producer.push_immediate(2, 2, data.as_ptr(), data.len()) });
+    assert!(!unsafe { producer.push_immediate(2, 2, data.as_ptr(), data.len(), || panic!("it is too long")) });
+    let mut leaving = 0;
     // SAFETY: shorter than `data`.
-    assert!(unsafe { producer.push_immediate(3, 3, data.as_ptr(), INLINE_BYTES) });
+    assert!(unsafe { producer.push_immediate(3, 3, data.as_ptr(), INLINE_BYTES, || leaving += 1) });
+    assert_eq!(leaving, 1);
     assert_eq!(pop(&mut consumer), Some((1, 1, Vec::new())));
     assert_eq!(pop(&mut consumer), Some((3, 3, data[..INLINE_BYTES].to_vec())));
     assert_eq!(pop(&mut consumer), None);

@@ -1,11 +1,11 @@
 //! The fast path: the user's runs straight to and from a transport's queue.
 
 use super::{Direct, send};
-use crate::raw::{Contiguous, counted, peer_table};
+use crate::raw::{Contiguous, same_peer_table};
 use crate::recv;
 use crate::recv::requestless;
 use ompi_core::comm::Communicator;
-use ompi_core::framework::pml::{Done, FastPath, MatchContext, PeerTraffic, Taken};
+use ompi_core::framework::pml::{Done, FastPath, MatchContext, Taken};
 use ompi_core::request::Request;
 use ompi_core::status::Status;
 use opal_core::framework::memcpy;
@@ -57,19 +57,13 @@ impl<const COUNTS: bool> FastPath for Direct<COUNTS> {
         let got = found.status(source);
         if payload.len() > INLINE_BYTES {
             let fifo_pair = found.leave()?;
-            if COUNTS {
-                // SAFETY: its queue was found by this rank.
-                count_received(unsafe { counted(peer_table(comm), source) }, payload.len());
-            }
+            count_received::<COUNTS>(comm, source, payload.len());
             // SAFETY: writable by the caller's promise, and not shorter than the payload, which is the FIFO pair's next.
             return Some(unsafe { take_eager(at, payload, fifo_pair, status, got.source, got.tag) });
         }
         // SAFETY: as above.
         unsafe { copy_small(at, payload.as_ptr(), payload.len()) };
-        if COUNTS {
-            // SAFETY: its queue was found by this rank.
-            count_received(unsafe { counted(peer_table(comm), source) }, payload.len());
-        }
+        count_received::<COUNTS>(comm, source, payload.len());
         found.take();
         got.write_to(status);
         Some(Done::YES)
@@ -92,10 +86,7 @@ impl<const COUNTS: bool> FastPath for Direct<COUNTS> {
             // SAFETY: as above.
             unsafe { copy_small(at, payload.as_ptr(), payload.len()) };
         }
-        if COUNTS {
-            // SAFETY: the rank of one of the queues of this table.
-            count_received(unsafe { counted(peer_table(comm), source) }, payload.len());
-        }
+        count_received::<COUNTS>(comm, source, payload.len());
         found.take();
         got.write_to(status);
         true
@@ -131,11 +122,14 @@ unsafe fn take_eager(
     Done::YES
 }
 
-// While no other thread can take a message.
+// While no other thread can take a message; of a peer whose queue was found.
 #[inline(always)]
-fn count_received(counted: Option<&PeerTraffic>, bytes: usize) {
-    if let Some(peer) = counted {
-        peer.received(bytes);
+fn count_received<const COUNTS: bool>(comm: &Communicator, source: i32, bytes: usize) {
+    if COUNTS {
+        // SAFETY: the queue was found there.
+        let peers = unsafe { same_peer_table(comm) };
+        // SAFETY: the peer has that queue, and the communicator is in use.
+        unsafe { peers.counts.peer(source) }.received(bytes);
     }
 }
 

@@ -4,16 +4,16 @@ use crate::peers::endpoint::Queued;
 use crate::peers::table::{PeerTable, Route};
 use crate::protocol::flow_control;
 use crate::protocol::selection::Protocol;
-use crate::raw::{BorrowedBuffer, Contiguous, UserBuffer, counted, peer_table};
+use crate::raw::{BorrowedBuffer, Contiguous, UserBuffer, peer_table};
 use crate::{send, wire};
 use ompi_core::data::Data;
 use ompi_core::error::Result;
-use ompi_core::framework::pml::{MatchContext, Mode, PeerTraffic};
+use ompi_core::framework::pml::{MatchContext, Mode};
 use ompi_core::request::{self, Request};
 use ompi_core::status::PROC_NULL;
+use opal_core::framework::memcpy;
 use opal_core::progress;
 use opal_core::queue::fifo::INLINE_BYTES;
-use opal_core::queue::fifo_pair::Pushed;
 use opal_core::sync::Ordering;
 
 /// The fast path: pushes one run to the FIFO pair of a transport that gives its queues away. It calls nothing, so that the
@@ -65,12 +65,13 @@ unsafe fn push_to<const COUNTS: bool>(
         return false;
     }
     let immediate = wire::envelope(route.context_bits | u64::from(collective), tag);
-    // SAFETY: it is a peer of the table. Before the push, which then keeps one word instead of two.
-    let counted = if COUNTS { unsafe { counted(peers, dest) } } else { None };
+    // Before the push, over which one word is kept instead of two.
+    // SAFETY: the peer has that queue, and the communicator is in use.
+    let counts = COUNTS.then(|| unsafe { peers.counts.peer(dest) });
+    // While this thread has the queue, so that no other one counts.
+    let leaving = || _ = counts.map(|counts| counts.pushed(bytes));
     // SAFETY: the caller's promise.
-    let pushed = unsafe { fifo_pair.push(wire::EAGER, immediate, at, bytes) };
-    count_pushed(counted, bytes, pushed);
-    endpoint.is_sent(pushed)
+    endpoint.is_sent(unsafe { fifo_pair.push(wire::EAGER, immediate, at, bytes, leaving) })
 }
 
 /// As [`push_inline`] for an eager message of any length, and with all that a blocking send does.
@@ -93,22 +94,17 @@ pub unsafe fn push_eager<const COUNTS: bool>(
         return false;
     }
     let immediate = wire::envelope(route.context_bits | u64::from(context.collective), tag);
-    // SAFETY: as in `push_to`.
-    let counted = if COUNTS { unsafe { counted(peers, dest) } } else { None };
-    // SAFETY: the caller's promise.
-    let pushed = unsafe { fifo_pair.push_run(wire::EAGER, immediate, at, bytes) };
-    count_pushed(counted, bytes, pushed);
-    endpoint.is_sent(pushed)
-}
-
-// After the message has left: the receiver does not wait for it. Before a sleeper is woken: nothing is kept over that call.
-#[inline(always)]
-fn count_pushed(counted: Option<&PeerTraffic>, bytes: usize, pushed: Pushed) {
-    if let Some(peer) = counted
-        && pushed != Pushed::No
-    {
-        peer.sent(bytes);
+    if !COUNTS {
+        // SAFETY: the caller's promise.
+        return endpoint.is_sent(unsafe { fifo_pair.push_run(wire::EAGER, immediate, at, bytes) });
     }
+    // SAFETY: as in `push_to`.
+    let counts = unsafe { peers.counts.peer(dest) };
+    endpoint.is_sent(fifo_pair.push_with(wire::EAGER, immediate, bytes, |to| {
+        counts.pushed(bytes);
+        // SAFETY: the queue gives room for `bytes`, outside the caller's memory; readable by the caller's promise.
+        unsafe { memcpy::copy(to, at, bytes) };
+    }))
 }
 
 /// Counts a send, if a tool wants it. One that then fails is counted, too.

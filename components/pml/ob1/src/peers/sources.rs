@@ -80,6 +80,7 @@ pub struct AnySource {
 }
 
 /// A queue from a rank.
+#[derive(Clone, Copy)]
 pub struct Queue {
     /// The sender.
     pub rank: u32,
@@ -100,6 +101,12 @@ impl AnySource {
             queues = Box::default();
         }
         AnySource { queues, alone, first: AtomicU32::new(0), found: AtomicU32::new(0) }
+    }
+
+    /// The same, as if nothing had come yet.
+    pub fn anew(&self) -> AnySource {
+        let queues = self.queues.clone();
+        AnySource { queues, alone: self.alone, first: AtomicU32::new(0), found: AtomicU32::new(0) }
     }
 
     /// Whether there are queues to look at.

@@ -2,18 +2,19 @@
 
 use crate::peers::endpoint::{self, Connected, Endpoint, Queued};
 use crate::peers::sources::AnySource;
+use crate::raw::counters::Counts;
 use crate::wire;
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use ompi_core::comm::Communicator;
 use ompi_core::error::Result;
-use ompi_core::framework::pml::{PeerTraffic, Traffic};
+use ompi_core::framework::pml::Traffic;
 use ompi_core::process;
 use opal_core::mem;
-use opal_core::sync::{AtomicPtr, Once, Ordering};
 
-/// The peers of a communicator; what its `pml` pointer points to. It does not change, but for the counting of messages.
+/// The peers of a communicator; what its `pml` pointer points to. It does not change: where
+/// messages are to be counted another one takes its place.
 ///
 /// Those that are near are connected when the table is made. Of all others nothing is in it, and of its pages only those take memory
 /// that have a peer with queues.
@@ -21,12 +22,15 @@ pub struct PeerTable {
     // By rank.
     fast_routes: Box<[FastRoute]>,
     any_source: AnySource,
-    traffic: Once<Arc<Traffic>>,
-    /// Null, or the first of as many as there are peers, in `traffic`: for [`crate::raw::counted`].
-    pub counts: AtomicPtr<PeerTraffic>,
+    /// What counts the user's messages with those that have queues: until a tool asks for that, nobody reads it.
+    pub counts: Counts,
+    traffic: Option<Arc<Traffic>>,
+    // The one whose place it took: somebody may use it still.
+    _before: Option<Arc<PeerTable>>,
 }
 
 /// A place for a peer that has queues; zeros where there is none.
+#[derive(Clone, Copy)]
 pub struct FastRoute {
     /// The process.
     pub queued: Option<&'static Queued>,
@@ -65,9 +69,10 @@ impl PeerTable {
         for (rank, queued, context_bits) in queued.clone() {
             fast_routes[rank as usize] = FastRoute { queued: Some(queued), context_bits };
         }
+        let counts = Counts::unread(peers, queued.clone().map(|(rank, ..)| rank));
         let others = peers - usize::from(own.is_some());
         let any_source = AnySource::new(queued.map(|(rank, queued, _)| (rank, queued)), own, others);
-        PeerTable { fast_routes, any_source, traffic: Once::new(), counts: AtomicPtr::new(core::ptr::null_mut()) }
+        PeerTable { fast_routes, any_source, counts, traffic: None, _before: None }
     }
 
     /// The place of a rank; `None` if it is no rank.
@@ -86,19 +91,21 @@ impl PeerTable {
         }
     }
 
-    /// What counts the user's messages on the communicator: made when a tool asks for it.
-    pub fn count(&self, comm: &Communicator) -> Arc<Traffic> {
-        let traffic =
-            self.traffic.call_once(|| Arc::new(Traffic::new(comm.context, comm.peers().members().to_vec().into())));
-        // Release pairs with the Acquire in `raw::counted`.
-        self.counts.store(traffic.by_rank().as_ptr().cast_mut(), Ordering::Release);
-        traffic.clone()
+    /// The same peers with their messages counted.
+    pub fn counting(before: Arc<PeerTable>, traffic: Arc<Traffic>) -> PeerTable {
+        let peers = before.fast_routes.len();
+        let mut fast_routes = mem::zeroed::<FastRoute>(peers);
+        let queued = || (0..).zip(&before.fast_routes).filter(|(_, route)| route.queued.is_some());
+        queued().for_each(|(rank, route)| fast_routes[rank as usize] = *route);
+        let counts = Counts::of(peers, queued().filter_map(|(rank, _)| Some((rank, traffic.peer(rank as i32)?))));
+        let any_source = before.any_source.anew();
+        PeerTable { fast_routes, any_source, counts, traffic: Some(traffic), _before: Some(before) }
     }
 
     /// What counts the user's messages, if a tool asked for it.
     #[inline(always)]
-    pub fn traffic(&self) -> Option<&Traffic> {
-        self.traffic.get().map(|traffic| &**traffic)
+    pub fn traffic(&self) -> Option<&Arc<Traffic>> {
+        self.traffic.as_ref()
     }
 
     /// All peers, for receives from MPI_ANY_SOURCE.

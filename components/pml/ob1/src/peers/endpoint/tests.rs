@@ -30,7 +30,7 @@ fn a_sleeper_is_woken_by_what_is_pushed_for_it() {
     let fifo_pair = endpoint.fifo_pair.unwrap();
     let data = [7u8; 1000];
     // SAFETY: readable for all of `data`.
-    let short = || endpoint.is_sent(unsafe { fifo_pair.push(0, 1, data.as_ptr(), 8) });
+    let short = || endpoint.is_sent(unsafe { fifo_pair.push(0, 1, data.as_ptr(), 8, || ()) });
     let longer = || crate::raw::send_bytes(&endpoint, 0, 2, &data).is_ok();
     for (sleeps, woken) in [(0, 0), (1, 1), (1, 2), (0, 2)] {
         asleep.store(sleeps, Ordering::Relaxed);
@@ -50,7 +50,7 @@ fn what_was_not_pushed_is_not_sent() {
     endpoint.fifo_pair.unwrap().close();
     assert!(!endpoint.is_sent(Pushed::No));
     // SAFETY: nothing is read.
-    assert_eq!(unsafe { endpoint.fifo_pair.unwrap().push(0, 1, core::ptr::null(), 0) }, Pushed::No);
+    assert_eq!(unsafe { endpoint.fifo_pair.unwrap().push(0, 1, core::ptr::null(), 0, || ()) }, Pushed::No);
     assert!(crate::raw::send_bytes(&endpoint, 0, 2, &[7; 1000]).is_err());
     assert_eq!(transport.woken.load(Ordering::Relaxed), 0);
 }
