@@ -12,6 +12,8 @@ pub struct Cache {
     free: Vec<u32>,
     /// What can be found, by address; nothing overlaps.
     spans: Vec<Span>,
+    /// By address, what was found there last: a guess, which is looked at.
+    recent: [u32; RECENT],
     /// How many bytes these have.
     bytes: usize,
     /// Counts uses.
@@ -19,6 +21,8 @@ pub struct Cache {
 }
 
 struct Entry {
+    start: usize,
+    end: usize,
     registration: Registration,
     users: u32,
     last_used: u64,
@@ -44,19 +48,24 @@ pub struct Bounds {
 impl Cache {
     /// Nothing is registered.
     pub const fn new() -> Cache {
-        Cache { entries: Vec::new(), free: Vec::new(), spans: Vec::new(), bytes: 0, clock: 0 }
+        Cache { entries: Vec::new(), free: Vec::new(), spans: Vec::new(), recent: [0; RECENT], bytes: 0, clock: 0 }
     }
 
     /// A registration of all of these bytes, which has one user more now.
     #[inline]
     pub fn find(&mut self, range: &Range<usize>) -> Option<u32> {
-        let behind = self.spans.partition_point(|span| span.start <= range.start);
-        let span = self.spans.get(behind.checked_sub(1)?).filter(|span| range.end <= span.end)?;
-        let entry = self.entries[span.number as usize].as_mut()?;
+        let guess = &mut self.recent[(range.start / GRAIN) % RECENT];
+        let covers = |entry: &Entry| !entry.is_retired && entry.start <= range.start && range.end <= entry.end;
+        if !self.entries.get(*guess as usize).and_then(Option::as_ref).is_some_and(covers) {
+            let behind = self.spans.partition_point(|span| span.start <= range.start);
+            *guess = self.spans.get(behind.checked_sub(1)?).filter(|span| range.end <= span.end)?.number;
+        }
+        let number = *guess;
+        let entry = self.entries[number as usize].as_mut()?;
         self.clock += 1;
         entry.users += 1;
         entry.last_used = self.clock;
-        Some(span.number)
+        Some(number)
     }
 
     /// The key of a registration with a user.
@@ -109,7 +118,8 @@ impl Cache {
     /// Keeps a registration of bytes of which nothing is found; it has one user. Its number.
     pub fn keep(&mut self, range: &Range<usize>, registration: Registration) -> u32 {
         self.clock += 1;
-        let entry = Entry { registration, users: 1, last_used: self.clock, is_retired: false };
+        let Range { start, end } = *range;
+        let entry = Entry { start, end, registration, users: 1, last_used: self.clock, is_retired: false };
         let number = self.free.pop().unwrap_or_else(|| {
             self.entries.push(None);
             self.entries.len() as u32 - 1
@@ -146,5 +156,8 @@ impl Cache {
     }
 }
 
+/// How many guesses there are, and of addresses how far apart.
+const RECENT: usize = 1 << 11;
+const GRAIN: usize = 2048;
 /// Up to here what overlaps becomes one registration.
 const JOINED_BYTES: usize = 16 << 20;
