@@ -11,7 +11,7 @@ use crate::{addresses, attr, buffer, comm, datatype, dynamic, executor, file, re
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use opal_core::framework::{btl, memory, netif, shmem, smsc};
+use opal_core::framework::{btl, memory, netif, rcache, shmem, smsc};
 use opal_core::mca::{self, image};
 use opal_core::sync::{Mutex, Ordering, raise_threads};
 use opal_core::{progress, sys, wait};
@@ -169,6 +169,7 @@ fn start() -> opal_core::Result<()> {
         btl::set_job(btl::Job { number: job, index: rank, size, one_node: local_size == size, secret });
     }
     smsc::select(environment.launcher())?;
+    rcache::select()?;
     bml::select()?;
     pml::select()?;
     let bml = bml::selected().ok_or(opal_core::Error::NotFound)?;

@@ -11,6 +11,9 @@ pub mod memory {
     pub fn watches() -> bool {
         false
     }
+    pub fn sees(_address: usize, _bytes: usize) -> bool {
+        false
+    }
 }
 
 /// For `framework::timer`.

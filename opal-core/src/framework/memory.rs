@@ -7,7 +7,7 @@ use crate::mca;
 use crate::sync::{AtomicPtr, Mutex, Ordering};
 use crate::{Error, Result};
 
-/// A way to watch. Whether unmapping is seen is the symbol that [`provide_memory!`](crate::provide_memory) defines.
+/// A way to watch. Whether unmapping is seen, and of what, say the symbols that [`provide_memory!`](crate::provide_memory) defines.
 pub trait Component: mca::Component {}
 
 crate::framework! {
@@ -21,6 +21,8 @@ mod component {
     unsafe extern "Rust" {
         #[link_name = "__opal_memory_watches_v1"]
         pub safe fn watches() -> bool;
+        #[link_name = "__opal_memory_sees_v1"]
+        pub safe fn sees(address: usize, bytes: usize) -> bool;
     }
 }
 #[cfg(test)]
@@ -30,6 +32,12 @@ use crate::test_image::memory as component;
 /// operation. The component says what it cannot see (stacks of ended threads).
 pub fn watches() -> bool {
     component::watches()
+}
+
+/// Whether the end of these very bytes will be told: of memory that the component knows to be given back by calls that it sees. What is
+/// mapped and unmapped behind its back (stacks of threads, data of libraries) is not.
+pub fn sees(address: usize, bytes: usize) -> bool {
+    component::sees(address, bytes)
 }
 
 /// Called with the first address and the length of a range that is about to go away.
@@ -84,15 +92,28 @@ pub fn noted() -> Option<&'static str> {
 
 static NOTE: Mutex<Option<&'static str>> = Mutex::new(None);
 
-/// Defines the framework's symbol: `provide_memory!(watches)` with `fn watches() -> bool`.
+/// Defines the framework's symbols: `provide_memory!(watches, sees)` with `fn watches() -> bool` and
+/// `fn sees(address: usize, bytes: usize) -> bool`; without the second one no memory is seen.
 #[macro_export]
 macro_rules! provide_memory {
     ($($watches:ident)::+) => {
+        const _: () = {
+            fn sees(_address: usize, _bytes: usize) -> bool {
+                false
+            }
+            $crate::provide_memory!($($watches)::+, sees);
+        };
+    };
+    ($($watches:ident)::+, $($sees:ident)::+) => {
         #[allow(unsafe_code)]
         const _: () = {
             #[unsafe(export_name = "__opal_memory_watches_v1")]
             fn provided_watches() -> bool {
                 $($watches)::+()
+            }
+            #[unsafe(export_name = "__opal_memory_sees_v1")]
+            fn provided_sees(address: usize, bytes: usize) -> bool {
+                $($sees)::+(address, bytes)
             }
         };
     };

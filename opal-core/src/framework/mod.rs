@@ -5,6 +5,7 @@ pub mod btl;
 pub mod memcpy;
 pub mod memory;
 pub mod netif;
+pub mod rcache;
 pub mod reachable;
 pub mod shmem;
 pub mod smsc;
@@ -19,6 +20,7 @@ pub static ALL: &[&Framework] = &[
     &memcpy::FRAMEWORK,
     &memory::FRAMEWORK,
     &netif::FRAMEWORK,
+    &rcache::FRAMEWORK,
     &reachable::FRAMEWORK,
     &shmem::FRAMEWORK,
     &smsc::FRAMEWORK,

@@ -12,6 +12,7 @@ pub mod late;
 pub mod netif;
 pub mod op;
 pub mod pair;
+pub mod rcache;
 pub mod reachable;
 pub mod scratch;
 pub mod smsc;

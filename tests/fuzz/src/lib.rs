@@ -66,6 +66,10 @@ pub mod eth_window;
 #[allow(dead_code, reason = "private to its crate, which uses more of it than the target calls")]
 pub mod ofi_wire;
 
+/// pml/ob1: memory that a sender names.
+#[path = "../../../components/pml/ob1/src/wire/remote_key.rs"]
+pub mod remote_key;
+
 /// ess/eth: what machines say of themselves.
 #[path = "../../../components/ess/eth/src/wire.rs"]
 #[allow(dead_code, reason = "private to its crate, which uses more of it than the target calls")]

@@ -3,6 +3,7 @@
 use opal_core::framework::btl::{Job, ProcessName};
 use opal_core::mca::name::Selection;
 use opal_core::mca::{Source, source};
+use opal_core::mem::Untrusted;
 use opal_core::sync::AtomicU32;
 use orte_core::allocation::{HOSTS_MAX, Surroundings, allocation};
 use orte_core::direct::socket::take_line;
@@ -22,8 +23,8 @@ use orte_core::universe::{Answer, Life, Ports, Request, SpawnApp, SpawnRequest};
 use std::cell::Cell;
 use std::net::IpAddr;
 use test_fuzz::{
-    Random, addresses, control, fuzz, handshake, hosts, ofi_wire, pmi1_wire, pmi2_wire, rank_lines, record, sm_wire,
-    wire, xsm_wire,
+    Random, addresses, control, fuzz, handshake, hosts, ofi_wire, pmi1_wire, pmi2_wire, rank_lines, record, remote_key,
+    sm_wire, wire, xsm_wire,
 };
 
 opal_core::image![opal_core::framework::atomics, memcpy_portable, shmem_memfd];
@@ -178,6 +179,37 @@ fn ofi_addresses() {
     });
     assert!(sound.get() > 100, "mutations must not all be refused");
     assert_eq!(ofi_wire::Address { address: &[0; 129], ..address.clone() }.encode(), None, "too long");
+}
+
+/// A key of a peer is its number and its origin, whatever they are; the card knows which are its own.
+#[test]
+fn ofi_keys() {
+    let key = ofi_wire::Key { key: 0x0123_4567_89ab_cdef, origin: 1 << 46 };
+    let sound = Cell::new(0);
+    fuzz(&[&key.encode()], ROUNDS, |bytes| {
+        let Ok(whole) = bytes.try_into() else { return };
+        sound.set(sound.get() + 1);
+        assert_eq!(ofi_wire::Key::parse(whole).encode(), *whole);
+    });
+    assert!(sound.get() > 100, "mutations must not all have another length");
+}
+
+/// Memory that a sender names is what a sender can have named, with a key that has a length.
+#[test]
+fn remote_keys() {
+    let key = remote_key::RemoteKey::new(1 << 46, 0x0f1b_0002, &[7; 16]).expect("short enough");
+    let mut place = [0; remote_key::REMOTE_KEY_BYTES_MAX];
+    let bytes = key.pack(&mut place);
+    let sound = Cell::new(0);
+    fuzz(&[&place[..bytes]], ROUNDS, |bytes| {
+        let Some(key) = remote_key::RemoteKey::unpack(Untrusted::of(bytes)) else { return };
+        sound.set(sound.get() + 1);
+        let mut again = [0; remote_key::REMOTE_KEY_BYTES_MAX];
+        assert!((1..=64).contains(&key.key().len()));
+        let packed = key.pack(&mut again);
+        assert_eq!(&again[..packed], bytes);
+    });
+    assert!(sound.get() > 100, "mutations must not all be refused");
 }
 
 /// What a resource manager left, each text the same bytes.

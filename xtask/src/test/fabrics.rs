@@ -30,6 +30,11 @@ pub fn tier(session: &mut Session) -> Result<()> {
             unless_lacking(LIBFABRIC.lacks(), || ahead(session, provider, window))
         });
     }
+    for (provider, reads, keeps) in reads(session.options.all) {
+        session.case(&format!("fabrics/{provider}/get@2/{reads}_{keeps}"), |session| {
+            unless_lacking(LIBFABRIC.lacks(), || get(session, provider, reads, keeps))
+        });
+    }
     let on_two: [(&str, OnTwo); 2] = [("places", places), ("programs", programs)];
     for (name, case) in on_two {
         session.case(&format!("fabrics/two_hosts_{name}"), |session| {
@@ -63,6 +68,16 @@ fn windows(all: bool) -> Vec<(&'static str, u32)> {
         return vec![("tcp", 32), ("net", 2)];
     }
     ["tcp", "net", "sockets"].into_iter().flat_map(|provider| [(provider, 32), (provider, 2)]).collect()
+}
+
+/// Provider, how long messages go, and what becomes of registrations.
+fn reads(all: bool) -> Vec<(&'static str, &'static str, &'static str)> {
+    if !all {
+        return vec![("tcp", "get", "kept"), ("net", "get", "ended")];
+    }
+    let ways = [("get", "kept"), ("get", "ended"), ("fragments", "kept")];
+    let of = |provider| ways.map(|(reads, keeps)| (provider, reads, keeps));
+    ["tcp", "net", "sockets"].into_iter().flat_map(of).collect()
 }
 
 /// Each provider with its reason.
@@ -142,6 +157,22 @@ fn ahead(session: &mut Session, provider: &str, window: u32) -> Result<()> {
     let ended = run(session, WIDE_WINDOW)?;
     expect(&ended, 1)?;
     contains(&ended.out, &format!("have left, {window} may be on their way"))
+}
+
+/// Long messages that the receiver reads by itself, and how often memory is registered for them.
+fn get(session: &mut Session, provider: &str, reads: &str, keeps: &str) -> Result<()> {
+    let executable = compiled(session, "fabrics", "get")?;
+    let mut command = Command::new(library(session)?.join("bin/mpirun"));
+    command.args(["-n", "2", "--mca", "btl", "self,ofi", "--mca", "btl_ofi_provider_include", provider]);
+    command.args(["--mca", "smsc", "^cma,map"]);
+    if reads == "fragments" {
+        command.args(["--mca", "pml_ob1_get_bytes_min", "1000000000"]);
+    }
+    if keeps == "ended" {
+        command.args(["--mca", "rcache", "^grdma"]);
+    }
+    command.arg(executable).args([reads, keeps]);
+    expect(&deadline::run(&mut command, LIMIT, &session.scratch().join("fabrics/job.log"))?, 0)
 }
 
 fn job(session: &mut Session, program: &str, ranks: u32, options: &[&str]) -> Result<Ended> {

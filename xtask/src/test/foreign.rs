@@ -12,14 +12,19 @@ pub struct Foreign {
     name: &'static str,
     pkg_config: &'static str,
     package: &'static str,
-    component: &'static str,
+    components: &'static [&'static str],
 }
 
 /// What ess/pmix needs.
-pub const PMIX: Foreign = Foreign { name: "PMIx", pkg_config: "pmix", package: "libpmix-dev", component: "ess/pmix" };
-/// What btl/ofi needs.
-pub const LIBFABRIC: Foreign =
-    Foreign { name: "libfabric", pkg_config: "libfabric", package: "libfabric-dev", component: "btl/ofi" };
+pub const PMIX: Foreign =
+    Foreign { name: "PMIx", pkg_config: "pmix", package: "libpmix-dev", components: &["ess/pmix"] };
+/// What btl/ofi needs; with the cache of its registrations, which needs to be told of memory that goes.
+pub const LIBFABRIC: Foreign = Foreign {
+    name: "libfabric",
+    pkg_config: "libfabric",
+    package: "libfabric-dev",
+    components: &["btl/ofi", "rcache/grdma", "memory/hook"],
+};
 
 impl Foreign {
     /// What is missing for it here.
@@ -39,7 +44,7 @@ pub fn library(session: &mut Session) -> Result<PathBuf> {
         return Ok(dist.clone());
     }
     let here = [PMIX, LIBFABRIC].into_iter().filter(|foreign| foreign.lacks().is_none());
-    let components = std::iter::once("default").chain(here.map(|foreign| foreign.component));
+    let components = ["default"].into_iter().chain(here.flat_map(|foreign| foreign.components.iter().copied()));
     let components = components.map(str::to_owned).collect();
     let out = session.scratch().join("foreign");
     let options = build::Options { components, variant: true, no_check: true, out: Some(out), ..Default::default() };

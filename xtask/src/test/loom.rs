@@ -44,7 +44,7 @@ fn passed(out: &str) -> usize {
     summary.filter_map(|line| line.split(' ').next()?.parse::<usize>().ok()).sum()
 }
 
-const PACKAGES: &[&str] = &["opal-core", "btl-sm", "ompi-core", "pml-ob1", "coll-sm", "part-persist"];
+const PACKAGES: &[&str] = &["opal-core", "btl-sm", "ompi-core", "pml-ob1", "coll-sm", "part-persist", "rcache-grdma"];
 const LIMIT: Duration = Duration::from_secs(900);
 
 #[cfg(test)]

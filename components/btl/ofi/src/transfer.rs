@@ -6,8 +6,8 @@ use crate::operation::insert;
 use crate::raw::{Place, Posted};
 use crate::state::State;
 use crate::wire::{self, KEY_BYTES};
-use opal_core::framework::btl::{Begun, Completion, Full, Registration, Remote};
-use opal_core::{Error, Result, message};
+use opal_core::framework::btl::{self, Begun, Completion, Full, Registration, Remote};
+use opal_core::{Error, Result, verbose};
 
 impl State {
     /// Begins an operation by `post`, which gets its context, the peer's place in the fabric, and the bytes' place there.
@@ -58,7 +58,12 @@ impl Ofi {
                 Err(crate::abi::ENOKEY) if tries < KEY_TRIES => tries += 1,
                 Err(error) => {
                     let why = state.fabric.words(error);
-                    message!("btl/ofi: {bytes} bytes of memory cannot be registered with the fabric: {why}");
+                    // Whoever asked decides what that means: rcache makes room, pml/ob1 sends fragments.
+                    verbose!(
+                        btl::FRAMEWORK,
+                        1,
+                        "ofi: {bytes} bytes of memory cannot be registered with the fabric: {why}"
+                    );
                     return Err(Error::OutOfResource);
                 }
             }

@@ -28,4 +28,4 @@ opal_core::component! {
     in opal_core::framework::memory, name "hook", params &[]
 }
 
-opal_core::provide_memory!(crate::raw::watches);
+opal_core::provide_memory!(crate::raw::watches, crate::raw::sees);

@@ -2,9 +2,10 @@
 //! library would make, with its result and `errno`.
 #![allow(unsafe_code)]
 
-use crate::report::released;
+use crate::mapped::MAPPED;
+use crate::report::{released, unmapped};
 use core::ffi::{c_int, c_long, c_void};
-use opal_core::sync::{AtomicBool, Ordering};
+use opal_core::sync::{AtomicBool, AtomicUsize, Ordering};
 
 /// Whether `malloc` keeps its memory.
 pub fn watches() -> bool {
@@ -12,7 +13,23 @@ pub fn watches() -> bool {
     KEEPS.load(Ordering::Relaxed)
 }
 
+/// Whether these bytes end by a call that is seen: they are the heap's, the program's own data, or what the program has mapped.
+pub fn sees(address: usize, bytes: usize) -> bool {
+    let Some(end) = address.checked_add(bytes).filter(|_| watches()) else { return false };
+    let is_within = |low: usize, high: usize| low != 0 && low <= address && end <= high;
+    // SAFETY: a plain read of the C library's variable, as its own sbrk does.
+    let heap_end = unsafe { __curbrk }.addr();
+    // Relaxed: set before main.
+    let [heap, data, data_end] = [&HEAP, &DATA, &DATA_END].map(|place| place.load(Ordering::Relaxed));
+    is_within(heap, heap_end) || is_within(data, data_end) || MAPPED.has(address, end)
+}
+
 static KEEPS: AtomicBool = AtomicBool::new(false);
+/// Where the heap begins; 0: not known.
+static HEAP: AtomicUsize = AtomicUsize::new(0);
+/// The program's variables, which are never unmapped.
+static DATA: AtomicUsize = AtomicUsize::new(0);
+static DATA_END: AtomicUsize = AtomicUsize::new(0);
 
 #[used]
 #[unsafe(link_section = ".init_array")]
@@ -24,6 +41,40 @@ extern "C" fn before_main() {
     // SAFETY: mallopt has no preconditions.
     let kept = settings.iter().all(|(setting, value)| unsafe { libc::mallopt(*setting, *value) } == 1);
     KEEPS.store(kept, Ordering::Relaxed);
+    HEAP.store(heap_start().unwrap_or(0), Ordering::Relaxed);
+    // SAFETY: the function is called with what the C library promises, and needs no data.
+    unsafe { libc::dl_iterate_phdr(Some(note_data), core::ptr::null_mut()) };
+}
+
+/// Where the system lets the heap begin: field 47 of /proc/self/stat. Nothing is allocated.
+fn heap_start() -> Option<usize> {
+    let mut text = [0; 1024];
+    // SAFETY: the path ends with a zero.
+    let descriptor = unsafe { libc::open(c"/proc/self/stat".as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC) };
+    // SAFETY: the array has so much room. Of a descriptor that is none nothing is read.
+    let read = unsafe { libc::read(descriptor, text.as_mut_ptr().cast(), text.len()) };
+    // SAFETY: the descriptor of above, which nobody else has.
+    unsafe { libc::close(descriptor) };
+    let text = text.get(..usize::try_from(read).ok()?)?;
+    // The name of the program, field 2, may hold anything; it ends with the last bracket.
+    let after = text.iter().rposition(|byte| *byte == b')')? + 2;
+    let field = text.get(after..)?.split(|byte| *byte == b' ').nth(47 - 3)?;
+    core::str::from_utf8(field).ok()?.parse().ok()
+}
+
+/// Notes where the first object, which is the program itself, has its variables; and ends the iteration.
+unsafe extern "C" fn note_data(info: *mut libc::dl_phdr_info, _bytes: usize, _data: *mut c_void) -> c_int {
+    // SAFETY: the C library's promise.
+    let info = unsafe { &*info };
+    // SAFETY: so many headers lie there, the C library's promise.
+    let headers = unsafe { core::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) };
+    let writable = headers.iter().filter(|header| header.p_type == libc::PT_LOAD && header.p_flags & libc::PF_W != 0);
+    if let Some(header) = writable.max_by_key(|header| header.p_memsz) {
+        let start = info.dlpi_addr as usize + header.p_vaddr as usize;
+        DATA.store(start, Ordering::Relaxed);
+        DATA_END.store(start + header.p_memsz as usize, Ordering::Relaxed);
+    }
+    1
 }
 
 /// `munmap(2)`.
@@ -32,7 +83,7 @@ extern "C" fn before_main() {
 /// As the C library's; so for all that follow.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn munmap(address: *mut c_void, bytes: usize) -> c_int {
-    released("munmap", address.addr(), bytes);
+    unmapped("munmap", address.addr(), bytes);
     // SAFETY: the caller's call, passed on.
     unsafe { libc::syscall(libc::SYS_munmap, address, bytes) as c_int }
 }
@@ -52,10 +103,10 @@ pub unsafe extern "C" fn mmap(
 ) -> *mut c_void {
     // MAP_FIXED_NOREPLACE is another bit and replaces nothing.
     if flags & libc::MAP_FIXED != 0 {
-        released("mmap", address.addr(), bytes);
+        unmapped("mmap", address.addr(), bytes);
     }
     // SAFETY: the caller's call, passed on.
-    pointer(unsafe { libc::syscall(libc::SYS_mmap, address, bytes, protection, flags, descriptor, offset) })
+    mapped(unsafe { libc::syscall(libc::SYS_mmap, address, bytes, protection, flags, descriptor, offset) }, bytes)
 }
 
 /// [`mmap`]: offsets have 64 bits here anyway.
@@ -89,17 +140,17 @@ pub unsafe extern "C" fn mremap(
     target: *mut c_void,
 ) -> *mut c_void {
     if flags & libc::MREMAP_FIXED != 0 {
-        released("mremap", target.addr(), new_bytes);
+        unmapped("mremap", target.addr(), new_bytes);
     }
     let moves = flags & (libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED | MREMAP_DONTUNMAP) != 0;
     match new_bytes < old_bytes && flags & libc::MREMAP_FIXED == 0 {
-        true => released("mremap", address.addr().saturating_add(new_bytes), old_bytes - new_bytes),
+        true => unmapped("mremap", address.addr().saturating_add(new_bytes), old_bytes - new_bytes),
         // An old length of 0 makes a second mapping and leaves the first.
-        false if moves => released("mremap", address.addr(), old_bytes),
+        false if moves => unmapped("mremap", address.addr(), old_bytes),
         false => {}
     }
     // SAFETY: the caller's call, passed on.
-    pointer(unsafe { libc::syscall(libc::SYS_mremap, address, old_bytes, new_bytes, flags, target) })
+    mapped(unsafe { libc::syscall(libc::SYS_mremap, address, old_bytes, new_bytes, flags, target) }, new_bytes)
 }
 
 /// `madvise(2)`: some advice drops the pages at once or soon.
@@ -182,7 +233,7 @@ pub unsafe extern "C" fn sbrk(change: isize) -> *mut c_void {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn shmat(segment: c_int, address: *const c_void, flags: c_int) -> *mut c_void {
     if flags & libc::SHM_REMAP != 0 {
-        released("shmat", address.addr(), usize::MAX - address.addr());
+        unmapped("shmat", address.addr(), usize::MAX - address.addr());
     }
     // SAFETY: the caller's call, passed on.
     pointer(unsafe { libc::syscall(libc::SYS_shmat, segment, address, flags) })
@@ -203,6 +254,15 @@ pub unsafe extern "C" fn shmdt(address: *const c_void) -> c_int {
 #[unsafe(no_mangle)]
 pub extern "C" fn malloc_trim(_keep: usize) -> c_int {
     0
+}
+
+/// The address of so many bytes that the program has mapped now, noted.
+fn mapped(result: c_long, bytes: usize) -> *mut c_void {
+    let (address, end) = (result as usize, (result as usize).saturating_add(bytes));
+    if result != -1 && !MAPPED.has(address, end) {
+        MAPPED.add(address, end);
+    }
+    pointer(result)
 }
 
 /// The address that a system call returned; -1 is MAP_FAILED.

@@ -1,11 +1,18 @@
 //! Telling the framework, and people who asked for every step.
 
+use crate::mapped::MAPPED;
 use core::fmt::{self, Write};
 use heapless::String;
 use opal_core::framework::memory;
 use opal_core::sys;
 
-/// A range is about to go.
+/// A range is about to go, and what comes there next may be somebody else's.
+pub fn unmapped(call: &str, address: usize, bytes: usize) {
+    MAPPED.take(address, address.saturating_add(bytes));
+    released(call, address, bytes);
+}
+
+/// The pages of a range are about to go.
 pub fn released(call: &str, address: usize, bytes: usize) {
     if bytes == 0 {
         return;

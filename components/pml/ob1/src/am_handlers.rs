@@ -5,6 +5,7 @@ pub mod checksum;
 use crate::context::{Body, Message, PendingRts};
 use crate::state::STATE;
 use crate::wire::{self, Control, Envelope, Rts};
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use ompi_core::framework::pml;
 use ompi_core::oob;
@@ -38,10 +39,10 @@ pub fn synchronous(process: u32, immediate: u64, payload: Untrusted<'_>) {
 
 /// A long send asks to be received.
 pub fn rts(process: u32, immediate: u64, payload: Untrusted<'_>) {
-    let Some(rts) = Rts::unpack(payload) else { return malformed(process, "RTS") };
+    let Some((rts, key)) = Rts::unpack_with_key(payload) else { return malformed(process, "RTS") };
     let mut state = STATE.lock();
     let data = (rts.data_bytes > 0).then(|| state.expect_rts_data(process, rts.handle));
-    let body = Body::Rts(PendingRts { rts, data });
+    let body = Body::Rts(PendingRts { rts, key: key.map(Box::new), data });
     state.message(Envelope::of(immediate), Message { process, body });
 }
 

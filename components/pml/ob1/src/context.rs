@@ -4,7 +4,7 @@ use crate::counters::POSTED_WANTED;
 use crate::matching;
 use crate::peers::endpoint::{self, Endpoint};
 use crate::raw::UserBuffer;
-use crate::wire::{Envelope, Rts};
+use crate::wire::{Envelope, RemoteKey, Rts};
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -50,10 +50,11 @@ pub enum Body {
 }
 
 /// An RTS that has met no receive yet.
-#[derive(Clone, Copy)]
 pub struct PendingRts {
     /// What it says.
     pub rts: Rts,
+    /// The sender's memory, if it may be read through a transport.
+    pub key: Option<Box<RemoteKey>>,
     /// Where its RTS data is kept ([`crate::protocol::rts_data`]), if some follows it.
     pub data: Option<u32>,
 }

@@ -17,6 +17,8 @@ pub static POSTED_WANTED: AtomicBool = AtomicBool::new(false);
 pub static RTS_SENT: Counter = Counter::new();
 /// Receives of long messages, by protocol.
 pub static SINGLE_COPIES: Counter = Counter::new();
+/// Read by this process through a transport.
+pub static GETS: Counter = Counter::new();
 /// As fragments.
 pub static FRAGMENTED: Counter = Counter::new();
 /// As fragments that are stored around the cache.

@@ -15,6 +15,9 @@ opal_core::params! {
     /// single has the system copy them once, where it can; fragments goes through shared memory; streamed does, too, and stores
     /// around the receiver's caches.
     pub static LONG_MESSAGES: Choice(&["measured", "single", "fragments", "streamed"]) = Text("measured"), "", level 5;
+    /// Shortest message that its receiver reads from the sender's memory, where a transport can do that (btl/ofi); shorter ones, and data that
+    /// does not lie together, are sent in fragments.
+    pub static GET_BYTES_MIN: Size = Int(32768), "bytes", level 5, change Local;
     /// Whether messages carry checksums (CRC32C), so that what was damaged on the way, in a memory or by a device, is noticed and
     /// sent again. All processes that communicate need the same. Short messages take several times as long.
     pub static CHECKSUM: Bool = Bool(false), "", level 3;

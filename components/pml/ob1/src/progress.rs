@@ -52,6 +52,7 @@ impl State {
                 index += 1;
             }
         }
+        moved += self.begin_gets();
         self.count_pending();
         moved
     }

@@ -26,16 +26,18 @@
 //!   │     claims the rest, writes it,         reads its part       │
 //!   │       PUSH_DONE, PUSH_FAILED ────────► or claims and reads ──┘
 //!   │                                        the rest itself
+//!   │                                        Getting: reads all through
+//!   │                                         a transport; failed: CTS_RESEND
 //!   └─◄── FIN ─────────────────────────────  all bytes: complete
 //!         (complete)
 //! ```
 //!
 //! Names in capitals are messages ([`crate::wire`]); the others are [`operation::OperationState`]s. CTS_RESEND says that
-//! RTS data was not kept ([`rts_data`]) or that a single copy failed ([`smsc`]). A lost peer ends each state
+//! RTS data was not kept ([`rts_data`]), or that a single copy ([`smsc`]) or a read ([`get`]) failed. A lost peer ends each state
 //! ([`failure`]).
 //!
-//! Below [`crate::state`]: [`operation`] and the data of [`smsc`] and [`rts_data`], [`selection`]. Above it, each on those
-//! before it: [`control`], [`flow_control`], [`fragments`], [`rts_data`], [`smsc`], [`rendezvous`], [`placement`], [`delivery`],
+//! Below [`crate::state`]: [`operation`] and the data of [`smsc`], [`get`] and [`rts_data`], [`selection`]. Above it, each on those
+//! before it: [`control`], [`flow_control`], [`fragments`], [`rts_data`], [`get`], [`smsc`], [`rendezvous`], [`placement`], [`delivery`],
 //! [`quiesced`], [`failure`].
 
 pub mod completion;
@@ -44,6 +46,7 @@ pub mod delivery;
 pub mod failure;
 pub mod flow_control;
 pub mod fragments;
+pub mod get;
 pub mod operation;
 pub mod placement;
 pub mod quiesced;

@@ -2,8 +2,8 @@
 
 use crate::context::Context;
 use crate::counters::{
-    COMPARED, DAMAGED, FRAGMENTED, POSTED, POSTED_WANTED, RTS_SENT, SENT_AGAIN, SINGLE_COPIES, STREAMED, UNEXPECTED,
-    UNEXPECTED_MEMORY, WERE_UNEXPECTED,
+    COMPARED, DAMAGED, FRAGMENTED, GETS, POSTED, POSTED_WANTED, RTS_SENT, SENT_AGAIN, SINGLE_COPIES, STREAMED,
+    UNEXPECTED, UNEXPECTED_MEMORY, WERE_UNEXPECTED,
 };
 use crate::state::{STATE, State};
 use opal_core::mca::Pvar;
@@ -86,6 +86,13 @@ pub static ALL: &[&Pvar] = &[
         4,
         "Long messages that this process received in one copy, by the system or between mapped buffers.",
         Reading::Of(|| SINGLE_COPIES.now()),
+    ),
+    &Pvar::new(
+        "received_by_get",
+        PvarClass::Counter,
+        4,
+        "Long messages that this process read from the sender's memory through a network.",
+        Reading::Of(|| GETS.now()),
     ),
     &Pvar::new(
         "received_in_fragments",

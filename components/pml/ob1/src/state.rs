@@ -37,6 +37,8 @@ pub struct State {
     pub copies: VecDeque<u64>,
     /// Handles of receives with an open offer, when this process had read its own part.
     pub deferred_pushes: VecDeque<u64>,
+    /// Handles of our own: receives with something to read for which a transport had no room.
+    pub gets: VecDeque<u64>,
     /// Per process, which protocol its long messages take.
     selections: Table<Box<Selection>>,
     /// Per process, the last RTS with RTS data.
@@ -87,6 +89,7 @@ impl State {
             pending_peers: Vec::new(),
             copies: VecDeque::new(),
             deferred_pushes: VecDeque::new(),
+            gets: VecDeque::new(),
             selections: Table::new(),
             last_rts: Table::new(),
             rts_data: RtsDataStore::new(),
@@ -197,7 +200,7 @@ impl State {
 
     /// After a change of what waits.
     pub fn count_pending(&self) {
-        let pending = self.pending_peers.len() + self.copies.len() + self.deferred_pushes.len();
+        let pending = self.pending_peers.len() + self.copies.len() + self.deferred_pushes.len() + self.gets.len();
         PENDING.store(pending, Ordering::Relaxed);
     }
 

@@ -55,6 +55,7 @@ fn of_operation(operation: &Operation) -> Subject {
             to(subject::RECEIVE, operation.process, operation.envelope)
         }
         OperationState::ReceivingFragments { status, .. } => rest(operation.process, status.source, status.tag),
+        OperationState::Getting(getting) => rest(operation.process, getting.status.source, getting.status.tag),
         OperationState::Rget(rget) => rest(operation.process, rget.status.source, rget.status.tag),
     }
 }

@@ -7,11 +7,13 @@ use core::cell::RefCell;
 use core::ops::Range;
 use ompi_core::process;
 use ompi_core::request::Driver;
-use opal_core::Result;
-use opal_core::framework::btl::{AmId, Caps, Endpoint, Full, Module, Peer, Throughput};
+use opal_core::framework::btl::{
+    AmId, Begun, Caps, Completion, Endpoint, Full, Module, Peer, Registration, Remote, Throughput,
+};
 use opal_core::queue::fifo::{Consumer, MIN_PAYLOAD_RING_BYTES, Memory, Producer, SLOT_RING_BYTES};
 use opal_core::queue::fifo_pair::FifoPair;
 use opal_core::sync::AtomicU32;
+use opal_core::{Error, Result};
 use std::boxed::Box;
 use std::vec::Vec;
 
@@ -79,6 +81,22 @@ pub trait Calls: Send + Sync {
     fn throughput(&self) -> Option<Throughput> {
         None
     }
+
+    /// [`Module::get`].
+    fn get(&self, _remote: Remote, _to: Range<usize>) -> core::result::Result<Begun, Full> {
+        Err(Full)
+    }
+
+    /// [`Module::drop_key`].
+    fn drop_key(&self, _key: u64) {}
+
+    /// [`Module::register_memory`].
+    fn register(&self, _bytes: usize) -> Result<Registration> {
+        Err(Error::Unsupported)
+    }
+
+    /// [`Module::unregister_memory`].
+    fn unregister(&self, _registration: Registration) {}
 }
 
 /// A transport to one peer, by which nothing arrives.
@@ -146,6 +164,31 @@ impl<T: Calls> Module for Transport<T> {
         self.0.throughput()
     }
 
+    unsafe fn get(
+        &self,
+        from: Endpoint,
+        to: *mut u8,
+        remote: Remote,
+        bytes: usize,
+        _done: Completion,
+    ) -> core::result::Result<Begun, Full> {
+        assert_eq!(from, ENDPOINT);
+        self.0.get(remote, to.addr()..to.addr() + bytes)
+    }
+
+    fn register_memory(&self, _address: *mut u8, bytes: usize) -> Result<Registration> {
+        self.0.register(bytes)
+    }
+
+    fn unregister_memory(&self, registration: Registration) {
+        self.0.unregister(registration);
+    }
+
+    fn drop_key(&self, of: Endpoint, key: u64) {
+        assert_eq!(of, ENDPOINT);
+        self.0.drop_key(key);
+    }
+
     fn wake(&self, peer: Endpoint) {
         assert_eq!(peer, ENDPOINT);
         self.0.wake();
@@ -196,3 +239,9 @@ pub fn state(members: &[u32]) -> State {
 pub struct Nothing;
 
 impl Driver for Nothing {}
+
+/// For `framework::memory`.
+fn watches() -> bool {
+    false
+}
+opal_core::provide_memory!(watches);

@@ -5,6 +5,7 @@
 //! | [`EAGER`] | envelope | data |
 //! | [`SYNC`] | envelope | sender's handle, data |
 //! | [`RTS`] | envelope | bytes in all, sender's handle, address of the data for a single copy or 0, bytes of RTS data in the low half, CRC32C of the data in the high half or 0 |
+//! | | | the same, and the sender's memory for a receiver that reads it through a transport: [`RemoteKey`] |
 //! | [`RTS_DATA`] | sender's handle | offset, data |
 //! | [`FRAG`] | receiver's handle | offset, data |
 //! | [`CONTROL`] | handle of the operation at the destination | kind, fields of the kind |
@@ -20,7 +21,7 @@
 //! | PUSH_OFFER | 5 | sender | receiver's handle, bytes wanted, address of its buffer, begin of the offered part, claim word | write the part from there on to my buffer, if you claim it first |
 //! | PUSH_DONE | 6 | receiver | – | the sender has written the part that it claimed |
 //! | PUSH_FAILED | 7 | receiver | – | the sender claimed its part and could not write it |
-//! | FIN | 8 | sender | – | all has been copied |
+//! | FIN | 8 | sender | – | all has been copied or read |
 //! | XOFF | 9 | process, handle 0 | – | announce eager messages by RTS from now on; where memory is shared a word says so |
 //! | XON | 10 | process, handle 0 | – | eager messages may come again |
 //!
@@ -32,8 +33,10 @@
 //! The format has no version: the ranks of a job run one library.
 
 mod control;
+mod remote_key;
 
-pub use self::control::{CONTROL_BYTES, Control, Cts, PackedControl, PushOffer, Rts};
+pub use self::control::{CONTROL_BYTES, Control, Cts, PackedControl, PushOffer, RTS_BYTES, Rts};
+pub use self::remote_key::{REMOTE_KEY_BYTES_MAX, RemoteKey};
 
 use ompi_core::comm::context;
 use opal_core::framework::btl::AmId;

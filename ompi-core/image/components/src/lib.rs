@@ -97,6 +97,8 @@ opal_core::image![
     part_persist,
     #[cfg(feature = "pml-ob1")]
     pml_ob1,
+    #[cfg(feature = "rcache-grdma")]
+    rcache_grdma,
     #[cfg(feature = "sharedfp-lockedfile")]
     sharedfp_lockedfile,
     #[cfg(feature = "sharedfp-sm")]

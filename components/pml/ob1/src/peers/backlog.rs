@@ -2,7 +2,7 @@
 
 use crate::peers::endpoint::Endpoint;
 use crate::raw::{UserBuffer, send_bytes};
-use crate::wire::{self, PackedControl};
+use crate::wire::{self, PackedControl, REMOTE_KEY_BYTES_MAX, RTS_BYTES, RemoteKey};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use ompi_core::request::Id;
@@ -23,8 +23,8 @@ pub struct Backlog {
 pub enum Packet {
     /// A control message: to this operation of the peer.
     Control(u64, PackedControl),
-    /// An RTS with its envelope.
-    Rts(u64, [u8; 32]),
+    /// An RTS with its envelope, and the memory that its receiver may read.
+    Rts(u64, [u8; RTS_BYTES], Option<Box<RemoteKey>>),
     /// An out-of-band message.
     Oob(Box<[u8]>),
     /// An eager send whose data is still in the user's buffer.
@@ -63,11 +63,20 @@ impl Packet {
     pub fn send(&mut self, endpoint: &Endpoint) -> Result<(), Full> {
         match self {
             Packet::Control(handle, control) => send_bytes(endpoint, wire::CONTROL, *handle, control.bytes()),
-            Packet::Rts(envelope, rts) => send_bytes(endpoint, wire::RTS, *envelope, rts),
+            Packet::Rts(envelope, rts, None) => send_bytes(endpoint, wire::RTS, *envelope, rts),
+            Packet::Rts(envelope, rts, Some(key)) => send_with_key(endpoint, *envelope, rts, key),
             Packet::Oob(message) => send_bytes(endpoint, wire::OOB, 0, message),
             Packet::Eager(send) => send.send(endpoint),
         }
     }
+}
+
+fn send_with_key(endpoint: &Endpoint, envelope: u64, rts: &[u8; RTS_BYTES], key: &RemoteKey) -> Result<(), Full> {
+    let mut payload = [0; RTS_BYTES + REMOTE_KEY_BYTES_MAX];
+    let (numbers, place) = payload.split_first_chunk_mut().expect("the numbers come first");
+    *numbers = *rts;
+    let bytes = key.pack(place.first_chunk_mut().expect("the key's room"));
+    send_bytes(endpoint, wire::RTS, envelope, &payload[..RTS_BYTES + bytes])
 }
 
 impl QueuedSend {

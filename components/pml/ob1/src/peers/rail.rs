@@ -1,10 +1,11 @@
 //! The transports that share the fragments of long messages to one process. Fragments are not matched, so their order does
 //! not count.
 
-use crate::wire;
+use crate::{checksum, wire};
 use alloc::boxed::Box;
 use ompi_core::framework::bml::Path;
 use opal_core::framework::btl::{Full, Throughput};
+use opal_core::framework::rcache::{self, Registrations};
 use opal_core::sync::{AtomicU64, Ordering};
 
 /// All rails to a process: at least one.
@@ -16,12 +17,42 @@ pub struct Rail {
     pub path: Path,
     /// Most bytes of a fragment, without its prefix.
     pub fragment_bytes: usize,
+    /// How the transport reads memory of the process, if it does.
+    pub getter: Option<Getter>,
     mbps: u64,
     // When it would have sent all it was given, in the time of an ideal wire.
     clock: AtomicU64,
 }
 
+/// What is known of a transport that reads memory of a process by itself.
+#[derive(Clone, Copy)]
+pub struct Getter {
+    /// By which both sides name it.
+    pub wire_id: u32,
+    /// Most bytes at once.
+    pub bytes: usize,
+    /// Memory of this process that is registered with it.
+    pub registrations: &'static Registrations,
+}
+
+impl Getter {
+    /// Not where messages have checksums: what is read has none.
+    fn of(path: &Path) -> Option<Getter> {
+        let caps = path.module.caps();
+        let bytes = caps.remote.get_bytes;
+        let is_usable =
+            bytes > 0 && caps.send_bytes >= wire::RTS_BYTES + wire::REMOTE_KEY_BYTES_MAX && !checksum::is_on();
+        is_usable.then(|| Getter { wire_id: caps.wire_id, bytes, registrations: rcache::of(path.module) })
+    }
+}
+
 impl Rails {
+    /// The first one that reads memory of the process, or the one that the process names.
+    pub fn getter(&self, wire_id: Option<u32>) -> Option<(Path, Getter)> {
+        let getters = self.0.iter().filter_map(|rail| Some((rail.path, rail.getter?)));
+        getters.into_iter().find(|(_, getter)| wire_id.is_none_or(|wanted| wanted == getter.wire_id))
+    }
+
     /// Those of these paths that carry fragments.
     pub fn new(paths: &[Path]) -> Rails {
         Rails(paths.iter().map(|path| Rail::new(*path)).filter(Rail::is_usable).collect())
@@ -96,7 +127,8 @@ impl Rail {
         let most = caps.send_bytes.saturating_sub(wire::PREFIX_BYTES);
         // Whole pages, so that all fragments of a message have the same alignment in the user's buffer.
         let fragment_bytes = if most < PAGE { most } else { most / PAGE * PAGE };
-        Rail { path, fragment_bytes, mbps: u64::from(caps.bandwidth_mbps.max(1)), clock: AtomicU64::new(0) }
+        let mbps = u64::from(caps.bandwidth_mbps.max(1));
+        Rail { path, fragment_bytes, getter: Getter::of(&path), mbps, clock: AtomicU64::new(0) }
     }
 
     fn throughput(&self) -> Option<Throughput> {
@@ -149,7 +181,7 @@ mod tests {
         let modules: Modules = [(), ()].map(|()| &*Box::leak(Box::default()));
         let rail = |module| {
             let path = Path { module, endpoint: ENDPOINT };
-            Rail { path, fragment_bytes: FRAGMENT as usize, mbps: 1000, clock: AtomicU64::new(0) }
+            Rail { path, fragment_bytes: FRAGMENT as usize, getter: None, mbps: 1000, clock: AtomicU64::new(0) }
         };
         (Rails(Box::new([rail(modules[0]), rail(modules[1])])), modules)
     }

@@ -7,7 +7,8 @@ use crate::protocol::failure::own_context;
 use crate::protocol::operation::OperationState;
 use crate::raw::send_bytes;
 use crate::state::{State, aborted};
-use crate::wire::{self, Control, Envelope, Rts};
+use crate::wire::{self, Control, Envelope, RemoteKey, Rts};
+use alloc::boxed::Box;
 use ompi_core::status::Status;
 use ompi_core::{process, request};
 use opal_core::mem::Untrusted;
@@ -26,9 +27,9 @@ impl State {
     }
 
     /// Sends an RTS; says whether it has left already.
-    pub fn rts(&mut self, endpoint: &'static Endpoint, envelope: u64, rts: Rts) -> bool {
+    pub fn rts(&mut self, endpoint: &'static Endpoint, envelope: u64, rts: Rts, key: Option<Box<RemoteKey>>) -> bool {
         RTS_SENT.count();
-        self.send_packet(endpoint, Packet::Rts(envelope, rts.pack()))
+        self.send_packet(endpoint, Packet::Rts(envelope, rts.pack(), key))
     }
 
     /// Sends an out-of-band message.
@@ -106,7 +107,7 @@ impl State {
                 return request::complete(*request, aborted(process, context));
             }
             Packet::Eager(QueuedSend { sync: Some(handle), .. }) => Some(*handle),
-            Packet::Rts(_, rts) => Rts::unpack(Untrusted::of(rts)).map(|rts| rts.handle),
+            Packet::Rts(_, rts, _) => Rts::unpack(Untrusted::of(rts)).map(|rts| rts.handle),
             Packet::Control(..) | Packet::Oob(_) => None,
         };
         if let Some((number, _)) = handle.and_then(|handle| self.operations.find_own(handle)) {

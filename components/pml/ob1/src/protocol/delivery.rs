@@ -164,7 +164,7 @@ impl State {
     // Nobody will receive it.
     fn discard(&mut self, message: Message) {
         match message.body {
-            Body::Rts(PendingRts { rts, data: Some(number) }) => {
+            Body::Rts(PendingRts { rts, data: Some(number), .. }) => {
                 self.drop_rts_data(message.process, rts.handle, number);
             }
             Body::Rts(_) => {}

@@ -50,10 +50,16 @@ impl State {
 
     /// Fails an operation with a process that is gone.
     pub fn fail_operation(&mut self, number: u32) {
+        // Its buffer is the transport's until that says otherwise.
+        if let OperationState::Getting(getting) = &mut self.operations.get_mut(number).state
+            && getting.is_in_flight()
+        {
+            return getting.lose();
+        }
         let Operation { process, envelope, state, .. } = self.operations.get(number);
         let (process, context) = (*process, Envelope::of(*envelope).context);
         let context = match state {
-            OperationState::ReceivingFragments { .. } | OperationState::Rget(_) => context,
+            OperationState::ReceivingFragments { .. } | OperationState::Rget(_) | OperationState::Getting(_) => context,
             _ => own_context(process, context),
         };
         self.end_operation(number, aborted(process, context));

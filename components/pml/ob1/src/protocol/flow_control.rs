@@ -87,7 +87,7 @@ impl State {
     pub fn announce(&mut self, endpoint: &'static Endpoint, envelope: u64, request: Id, buffer: UserBuffer) {
         let bytes = buffer.bytes();
         let handle = self.operations.begin(endpoint.process, envelope, request, rts_sent(buffer));
-        self.rts(endpoint, envelope, rts(bytes, handle));
+        self.rts(endpoint, envelope, rts(bytes, handle), None);
     }
 
     /// The next message of the backlog, if it is an eager one, becomes the announcement of it.
@@ -109,7 +109,7 @@ impl State {
             Some(None) => return,
         };
         let packets = &mut self.backlogs.entry(endpoint.process as usize).packets;
-        packets.push_front(Packet::Rts(envelope, rts(bytes, handle).pack()));
+        packets.push_front(Packet::Rts(envelope, rts(bytes, handle).pack(), None));
         RTS_SENT.count();
     }
 
@@ -162,7 +162,7 @@ impl State {
 }
 
 fn rts_sent(buffer: UserBuffer) -> OperationState {
-    OperationState::RtsSent { buffer, push: PushState::NoAddress, sent: 0 }
+    OperationState::RtsSent { buffer, push: PushState::NoAddress, sent: 0, exposure: None }
 }
 
 fn rts(bytes: usize, handle: u64) -> Rts {

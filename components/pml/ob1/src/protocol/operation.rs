@@ -1,5 +1,6 @@
 //! Operations that take more than one message, and the table of their handles.
 
+use crate::protocol::get::transfer::{Exposure, Getting};
 use crate::protocol::selection::Protocol;
 use crate::protocol::smsc::rget::{PushState, Rget};
 use crate::raw::UserBuffer;
@@ -27,14 +28,16 @@ pub enum OperationState {
     SyncQueued,
     /// A synchronous send was sent and is not matched yet.
     AwaitingAck,
-    /// A long send: RTS is sent. How a single copy of it stands; how much was sent as RTS data.
-    RtsSent { buffer: UserBuffer, push: PushState, sent: usize },
+    /// A long send: RTS is sent. How a single copy of it stands; how much was sent as RTS data; whether the receiver may read it.
+    RtsSent { buffer: UserBuffer, push: PushState, sent: usize, exposure: Option<Exposure> },
     /// A long send after CTS: the receiver's handle, how much it wants, how much was sent.
     SendingFragments { buffer: UserBuffer, to: u64, wanted: usize, sent: usize },
     /// A long receive after CTS: its status at the end, how much is wanted, how much has arrived, the chosen protocol.
     ReceivingFragments { buffer: UserBuffer, status: Status, wanted: usize, received: usize, chosen: Option<Protocol> },
     /// A long receive in a single copy.
     Rget(Rget),
+    /// A long receive that reads the sender's memory through a transport.
+    Getting(Getting),
 }
 
 /// All operations of this process. A handle is a number in the table and a serial number, so that none comes twice for a

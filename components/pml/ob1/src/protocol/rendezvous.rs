@@ -2,8 +2,9 @@
 
 use crate::checksum;
 use crate::context::{PendingRts, Receive};
-use crate::counters::{FRAGMENTED, SINGLE_COPIES, STREAMED};
+use crate::counters::{FRAGMENTED, GETS, SINGLE_COPIES, STREAMED};
 use crate::peers::endpoint::{self, Endpoint};
+use crate::protocol::get;
 use crate::protocol::operation::OperationState;
 use crate::protocol::selection::{Memory, Protocol};
 use crate::protocol::smsc;
@@ -27,13 +28,17 @@ impl State {
         let bytes = buffer.bytes();
         let run = buffer.peers_mechanism(endpoint).and_then(|_| buffer.contiguous());
         let push = if run.is_some() { PushState::AddressSent } else { PushState::NoAddress };
-        let state = OperationState::RtsSent { buffer, push, sent: 0 };
+        let (exposure, key) = match run {
+            None if data_bytes == 0 => get::expose(endpoint, &buffer).unzip(),
+            _ => (None, None),
+        };
+        let state = OperationState::RtsSent { buffer, push, sent: 0, exposure };
         let handle = self.operations.begin(endpoint.process, envelope, request, state);
         // Address 0 stands for none.
         let address = run.map(|run| run.address());
         let checksum = run.filter(|_| checksum::is_on()).map_or(0, |run| run.checksum(bytes));
         let rts = Rts { bytes: bytes as u64, handle, address, data_bytes: data_bytes as u32, checksum };
-        if self.rts(endpoint, envelope, rts) && data_bytes > 0 {
+        if self.rts(endpoint, envelope, rts, key) && data_bytes > 0 {
             self.send_rts_data(endpoint, handle, data_bytes);
         }
     }
@@ -45,7 +50,7 @@ impl State {
         mut status: Status,
         context: u32,
         process: u32,
-        PendingRts { rts, data }: PendingRts,
+        PendingRts { rts, key, data }: PendingRts,
     ) {
         let sender = rts.handle;
         let Receive { buffer, request, from_busy, .. } = receive;
@@ -82,6 +87,12 @@ impl State {
             data.into_iter().for_each(|number| self.drop_rts_data(process, sender, number));
             self.complete(request, status);
             return self.control(process, sender, Control::NoneWanted);
+        }
+        if let Some(mut getting) = key.and_then(|key| get::reachable(process, &buffer, &key, wanted, sender)) {
+            data.into_iter().for_each(|number| self.drop_rts_data(process, sender, number));
+            GETS.count();
+            (getting.buffer, getting.status) = (buffer, status);
+            return self.start_get(process, getting, context, request);
         }
         if chosen == Some(Protocol::Streamed) {
             STREAMED.count()
@@ -130,14 +141,15 @@ impl State {
         true
     }
 
-    /// FIN arrived. `false` if that process has no such operation, or no single copy was possible.
+    /// FIN arrived. `false` if that process has no such operation, or the receiver could neither copy nor read it.
     pub fn fin(&mut self, process: u32, handle: u64) -> bool {
         let Some((number, operation)) = self.operations.find(process, handle) else { return false };
-        let OperationState::RtsSent { buffer, push, .. } = &operation.state else { return false };
-        if let PushState::NoAddress = push {
-            return false;
+        let OperationState::RtsSent { buffer, push, exposure, .. } = &operation.state else { return false };
+        match (push, exposure) {
+            (PushState::NoAddress, None) => return false,
+            (_, Some(_)) => {}
+            (_, None) => record(process, buffer, Protocol::SingleCopy),
         }
-        record(process, buffer, Protocol::SingleCopy);
         self.end_operation(number, Status::EMPTY);
         true
     }

@@ -4,10 +4,12 @@ use crate::peers::endpoint::Endpoint;
 use crate::protocol::selection::Memory;
 use crate::wire;
 use alloc::boxed::Box;
+use core::ops::Range;
 use ompi_core::data::Data;
 use ompi_core::framework::bml::Path;
 use opal_core::datatype::Convertor;
-use opal_core::framework::btl::{AmId, Fill, Full};
+use opal_core::framework::btl::{AmId, Begun, Completion, Fill, Full, Remote};
+use opal_core::framework::rcache::{Lease, Registrations, UseKey};
 use opal_core::framework::{memcpy, smsc};
 use opal_core::mem::{Crc32c, Untrusted, copy_streaming};
 use opal_core::queue::small::copy_small;
@@ -244,6 +246,26 @@ impl Contiguous {
         let to = self.at.0.wrapping_add(offset);
         // SAFETY: a part of the buffer, which is writable while its operation is under way.
         unsafe { peer.copy_from(remote, to, bytes) }
+    }
+
+    /// Has a transport fill a part of it from a peer's memory.
+    pub fn get_from(
+        &self,
+        path: Path,
+        remote: Remote,
+        part: Range<usize>,
+        done: Completion,
+    ) -> core::result::Result<Begun, Full> {
+        assert!(part.start < part.end && part.end <= self.bytes);
+        let to = self.at.0.wrapping_add(part.start);
+        // SAFETY: a part of the buffer, which is writable while its operation is under way, and nobody else's (MPI 5.0 §3.7.3); the operation
+        // goes on until `done` is called. What the peer has registered is its own to say: the transport reads nothing else.
+        unsafe { path.module.get(path.endpoint, to, remote, part.len(), done) }
+    }
+
+    /// Registers all of it.
+    pub fn acquire(&self, with: &Registrations, use_key: UseKey<'_>) -> opal_core::Result<Lease> {
+        with.acquire(self.at.0, self.bytes, use_key)
     }
 
     /// Writes a part of it to a peer's memory.

@@ -1,6 +1,6 @@
 //! RTS and control messages: their fields and how they are packed.
 
-use super::split_prefix;
+use super::{RemoteKey, split_prefix};
 use opal_core::mem::Untrusted;
 
 /// Request to send.
@@ -20,14 +20,21 @@ pub struct Rts {
 
 impl Rts {
     /// The payload.
-    pub fn pack(self) -> [u8; 32] {
-        let mut packed = [0; 32];
+    pub fn pack(self) -> [u8; RTS_BYTES] {
+        let mut packed = [0; RTS_BYTES];
         let both = u64::from(self.checksum) << 32 | u64::from(self.data_bytes);
         fill(&mut packed, &[self.bytes, self.handle, self.address.unwrap_or(0), both]);
         packed
     }
 
-    /// From a peer's payload; `None` if it is malformed.
+    /// From a peer's payload, behind whose numbers there may be a [`RemoteKey`]; `None` if it is malformed.
+    pub fn unpack_with_key(payload: Untrusted<'_>) -> Option<(Rts, Option<RemoteKey>)> {
+        let rts = Rts::unpack(payload.first(RTS_BYTES))?;
+        let key = payload.skip(RTS_BYTES);
+        Some((rts, if key.is_empty() { None } else { Some(RemoteKey::unpack(key)?) }))
+    }
+
+    /// From the numbers alone; `None` if they are malformed.
     pub fn unpack(payload: Untrusted<'_>) -> Option<Rts> {
         let [bytes, handle, address, both] = fields(payload)?;
         let (data_bytes, checksum) = (both as u32, (both >> 32) as u32);
@@ -165,6 +172,8 @@ fn fields<const N: usize>(payload: Untrusted<'_>) -> Option<[u64; N]> {
     Some(numbers)
 }
 
+/// The numbers of an RTS.
+pub const RTS_BYTES: usize = 32;
 /// The longest payload of a control message.
 pub const CONTROL_BYTES: usize = 48;
 

@@ -33,6 +33,30 @@ fn rts() {
     }
 }
 
+/// With a key of each length behind the numbers; without one, and with one that is too long or cut off.
+#[test]
+fn rts_with_a_key() {
+    let rts = Rts { bytes: 1 << 20, handle: 3, address: None, data_bytes: 0, checksum: 0 };
+    assert_eq!(Rts::unpack_with_key(Untrusted::of(&rts.pack())), Some((rts, None)));
+    let bytes: Vec<u8> = (0..65).collect();
+    for length in 1..=64 {
+        let key = RemoteKey::new(u64::MAX, 0x0f1b_0002, &bytes[..length]).unwrap();
+        let mut place = [0; REMOTE_KEY_BYTES_MAX];
+        let packed = key.pack(&mut place);
+        let whole = [&rts.pack()[..], &place[..packed]].concat();
+        assert_eq!(Rts::unpack_with_key(Untrusted::of(&whole)), Some((rts, Some(key))));
+        assert_eq!((key.key(), packed), (&bytes[..length], 16 + length));
+    }
+    assert_eq!(RemoteKey::new(0, 0, &[]), None);
+    assert_eq!(RemoteKey::new(0, 0, &bytes), None);
+    for wrong in (0..32).chain(33..49).chain([113, 200]) {
+        assert_eq!(Rts::unpack_with_key(Untrusted::of(&std::vec![0; wrong])), None, "{wrong} bytes");
+    }
+    let (mut no_id, id) = (std::vec![0; 49], 32 + 8..32 + 16);
+    no_id[id].copy_from_slice(&(1u64 << 32).to_le_bytes());
+    assert_eq!(Rts::unpack_with_key(Untrusted::of(&no_id)), None);
+}
+
 /// Every control message with its kind on the wire and the number of its fields.
 fn all() -> [(Control, u64, usize); 10] {
     let cts = Cts { handle: 1 << 53, wanted: 100 };

@@ -108,7 +108,9 @@ fn an_eager_message_of_the_backlog_is_announced() {
     endpoint.set_xoff(true);
     for waiting in [2, 1] {
         assert_eq!(state.push_packets(endpoint), 0);
-        let Some(Packet::Rts(found, packed)) = state.backlog(process).packets.pop_front() else { panic!("no RTS") };
+        let Some(Packet::Rts(found, packed, None)) = state.backlog(process).packets.pop_front() else {
+            panic!("no RTS")
+        };
         let rts = Rts::unpack(Untrusted::of(&packed)).unwrap();
         assert_eq!((Envelope::of(found).tag, rts.bytes, rts.address, rts.data_bytes), (4, 40, None, 0));
         let (number, operation) = state.operations.find(process, rts.handle).unwrap();

@@ -48,7 +48,7 @@ fn receive(state: &mut State, room: &mut [u8]) -> Request {
 fn rts(state: &mut State, theirs: u64, bytes: u64) {
     let data = Some(state.expect_rts_data(PEER, theirs));
     let rts = wire::Rts { bytes, handle: theirs, address: None, data_bytes: 1, checksum: 0 };
-    let body = Body::Rts(PendingRts { rts, data });
+    let body = Body::Rts(PendingRts { rts, key: None, data });
     let envelope = wire::Envelope { context: CONTEXT, collective: false, tag: TAG };
     state.message(envelope, Message { process: PEER, body });
 }

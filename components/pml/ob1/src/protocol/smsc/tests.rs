@@ -19,7 +19,7 @@ fn rget(data: &mut [u8], end: usize) -> Rget {
 }
 
 fn rts_sent(data: &mut [u8], push: PushState) -> OperationState {
-    OperationState::RtsSent { buffer: UserBuffer::over(data), push, sent: 0 }
+    OperationState::RtsSent { buffer: UserBuffer::over(data), push, sent: 0, exposure: None }
 }
 
 #[test]
