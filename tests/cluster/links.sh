@@ -84,6 +84,18 @@ is_about() { # share, wanted
     [ $((10 * $1)) -ge $((9 * $2)) ] && [ $((10 * $1)) -le $((11 * $2)) ]
 }
 
+# What it costs a short message that both ends count, keep and acknowledge what they send: half of a round trip without and with that.
+kept() {
+    wire "$one" "or$$b" 1
+    "$dist/bin/mpicc" -O2 "$here/../../benches/c/latency.c" -o "$work/latency"
+    pair="$work/latency -s 8 -r 4000 -i 10 --pin"
+    for failover in 0 1 0 1 0 1; do
+        run --mca btl_tcp_failover "$failover" || fail "the job failed"
+        echo "$case: btl_tcp_failover $failover: $(tail -1 "$work/out")"
+    done
+    pair=''
+}
+
 # Equal links share equally.
 striping() {
     both_wires
