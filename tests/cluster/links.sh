@@ -59,10 +59,10 @@ routes() {
     ip link del nowhere1
 }
 
-# Both directions of a wire carry so much.
-shape() { # near end, far end, rate
-    tc qdisc replace dev "$1" root tbf rate "$3" burst 256kb latency 50ms
-    tc -n "$space" qdisc replace dev "$2" root tbf rate "$3" burst 256kb latency 50ms
+# Both directions of a wire carry so much. After each rest it carries a burst at once, which is more than its share where it is slow.
+shape() { # near end, far end, rate, burst
+    tc qdisc replace dev "$1" root tbf rate "$3" burst "$4" latency 50ms
+    tc -n "$space" qdisc replace dev "$2" root tbf rate "$3" burst "$4" latency 50ms
 }
 
 # Long messages over these wires; leaves in $shares how much of it took each, in per mille.
@@ -84,15 +84,27 @@ is_about() { # share, wanted
     [ $((10 * $1)) -ge $((9 * $2)) ] && [ $((10 * $1)) -le $((11 * $2)) ]
 }
 
+# What it costs a short message that both ends count, keep and acknowledge what they send: half of a round trip without and with that.
+kept() {
+    wire "$one" "or$$b" 1
+    "$dist/bin/mpicc" -O2 "$here/../../benches/c/latency.c" -o "$work/latency"
+    pair="$work/latency -s 8 -r 4000 -i 10 --pin"
+    for failover in 0 1 0 1 0 1; do
+        run --mca btl_tcp_failover "$failover" || fail "the job failed"
+        echo "$case: btl_tcp_failover $failover: $(tail -1 "$work/out")"
+    done
+    pair=''
+}
+
 # Equal links share equally.
 striping() {
     both_wires
     wire "$three" "or$$f" 3
     bytes=33554432 times=6
     for wires in 1 2 3; do
-        shape "$one" "or$$b" 1gbit
-        shape "$two" "or$$d" 1gbit
-        shape "$three" "or$$f" 1gbit
+        shape "$one" "or$$b" 1gbit 256kb
+        shape "$two" "or$$d" 1gbit 256kb
+        shape "$three" "or$$f" 1gbit 256kb
         case $wires in
         1) ip link set "$two" down && ip link set "$three" down && share "$one" ;;
         2) ip link set "$two" up && share "$one" "$two" ;;
@@ -108,8 +120,8 @@ striping() {
 # Nobody says that one link carries a third of the other: it is measured.
 unequal() {
     both_wires
-    shape "$one" "or$$b" 600mbit
-    shape "$two" "or$$d" 200mbit
+    shape "$one" "or$$b" 600mbit 64kb
+    shape "$two" "or$$d" 200mbit 64kb
     bytes=33554432 times=6
     share "$one" "$two"
     is_about "${shares##* }" 250 || fail "the slow link has ${shares##* } per mille, and a quarter would be its share"
@@ -119,13 +131,14 @@ unequal() {
 # A link that slows down in the middle of the job gets less from then on.
 slows_down() {
     both_wires
-    shape "$one" "or$$b" 400mbit
-    shape "$two" "or$$d" 400mbit
-    bytes=16777216 times=24
+    shape "$one" "or$$b" 400mbit 64kb
+    shape "$two" "or$$d" 400mbit 64kb
+    # Of the 128 fragments of a message the link should have 25 or 26; of 32 it would have 6 or 7, and both are nearly a tenth off.
+    bytes=67108864 times=6
     run --mca btl_tcp_protect none &
     job=$!
     until_sent "$two" 40000000
-    shape "$two" "or$$d" 100mbit
+    shape "$two" "or$$d" 100mbit 64kb
     until_sent "$one" $(($(sent "$one") + 20000000))
     first=$(sent "$one") second=$(sent "$two")
     wait "$job" || fail "a link slowed down, and the job failed"
@@ -137,12 +150,13 @@ slows_down() {
     bytes=4194304 times=16
 }
 
-# Four ranks, two on each host, that do what programs do, or run $PROGRAM, which finds its mistakes itself.
+# Four ranks, two on each host, that do what programs do, or run $PROGRAM, which finds its mistakes itself. Both hosts are one machine:
+# without windows in shared memory, which cross no wire.
 traffic() { # seed, seconds, further parameters of mpirun
     program=${PROGRAM:-"$work/traffic $1 $2"}
     shift 2
     # shellcheck disable=SC2016
-    timeout 800 "$dist/bin/mpirun" -n 4 --mca btl tcp,self --mca smsc ^cma,map --mca btl_tcp_if_include 10.77.0.0/16 "$@" sh -c '
+    timeout 800 "$dist/bin/mpirun" -n 4 --mca btl tcp,self --mca smsc ^cma,map --mca osc am --mca btl_tcp_if_include 10.77.0.0/16 "$@" sh -c '
         [ $((OMPI_COMM_WORLD_RANK % 2)) = 0 ] && exec $1
         exec ip netns exec "$0" $1' "$space" "$program" >"$work/out" 2>"$work/said" || return 1
     [ -n "${PROGRAM:-}" ] || grep -q "^ok traffic" "$work/out"
@@ -162,8 +176,8 @@ roll() { # how many sides; leaves the number in $rolled
 # One of two wires at a time is pulled and put in again, as a seed says, while programs talk: no number differs.
 flapping() {
     both_wires
-    shape "$one" "or$$b" 400mbit
-    shape "$two" "or$$d" 400mbit
+    shape "$one" "or$$b" 400mbit 64kb
+    shape "$two" "or$$d" 400mbit 64kb
     for seed in $seeds; do
         state=$seed
         traffic "$seed" 12 --mca btl_tcp_path_timeout_s 1 --mca btl_base_verbose 10 &

@@ -6,6 +6,7 @@
 #   no_answer detour falls_silent goes_down
 #   many_addresses routes striping unequal slows_down flapping lossy       (links.sh; SEEDS="1 2 …" for the last two)
 #   frames frames_refused frames_lossy                                     (frames.sh: btl/eth)
+#   kept                                                                   (links.sh; for `cargo xtask bench links` only)
 set -eu
 # All of it happens in namespaces that end with their first process, as those of `cargo xtask cluster` do: whatever is killed,
 # nothing is left on this machine.
@@ -22,6 +23,7 @@ bytes=4194304 times=16
 least=$((bytes * times)) # each way
 one=or$$a two=or$$c three=or$$e # this end of the wires; the other ends are or$$b, or$$d and or$$f
 seeds=${SEEDS:-1}
+pair='' # what the ranks run instead of two_pairs
 
 clean() {
     ip netns del "$space" 2>/dev/null || true
@@ -67,8 +69,8 @@ run() { # parameters of mpirun; the second rank is in the other network
     # Both hosts are one machine: without single copies, which cross no wire.
     # shellcheck disable=SC2016
     timeout 240 "$dist/bin/mpirun" -n 2 --mca btl tcp,self --mca smsc ^cma,map "$@" sh -c '
-        [ "$OMPI_COMM_WORLD_RANK" = 0 ] && exec "$0" "$2" "$3"
-        exec ip netns exec "$1" "$0" "$2" "$3"' "$work/two_pairs" "$space" "$bytes" "$times" >"$work/out" 2>"$work/said"
+        [ "$OMPI_COMM_WORLD_RANK" = 0 ] && exec $1
+        exec ip netns exec "$0" $1' "$space" "${pair:-"$work/two_pairs $bytes $times"}" >"$work/out" 2>"$work/said"
 }
 
 crossed() { # runs; leaves in $first and $second what crossed which wire

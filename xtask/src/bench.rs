@@ -116,7 +116,7 @@ enum Other {
     Registry(registry::Options),
     /// Measure jobs on test hosts of this machine: launch beside logins, collectives with coll/han and without
     Hosts(hosts::Options),
-    /// Measure long messages over one, two and three shaped links between two network namespaces
+    /// Measure long messages over one, two and three shaped links between two network namespaces, and short ones with and without failover
     Links(links::Options),
     /// Measure jobs that start others, and jobs that meet, beside other libraries
     Spawn(spawn::Options),

@@ -7,6 +7,7 @@
 //!
 //! Not covered: several processes, which the statics of a process forbid; what processes share beside messages; sleeping.
 
+mod alone;
 mod clock;
 mod model;
 mod mpi;
@@ -52,7 +53,7 @@ fn main() -> ExitCode {
             }
         }
     }
-    mpi::finalize();
+    alone::finalize();
     ExitCode::SUCCESS
 }
 

@@ -2,48 +2,41 @@
 #![allow(unsafe_code)] // calls the C functions
 
 use core::ffi::c_int;
-use ompi_core::abi::env::{PMPI_Finalize, PMPI_Init};
+use ompi_core::abi::env::PMPI_Init;
 use ompi_core::abi::pt2pt::{PMPI_Irecv, PMPI_Isend, PMPI_Issend};
 use ompi_core::abi::request::PMPI_Test;
 use ompi_core::status::Status;
 
 /// MPI_BYTE.
 pub const BYTE: usize = 0x247;
-/// MPI_SHORT_INT: 6 of 8 bytes are data, so that what is sent must be packed.
-pub const SHORT_INT: usize = 0x22c;
 
-/// Starts MPI in this process alone.
+/// Starts MPI.
 pub fn init() {
     // SAFETY: null pointers are what the standard allows here.
     must("MPI_Init", unsafe { PMPI_Init(core::ptr::null_mut(), core::ptr::null_mut()) });
 }
 
-/// Ends MPI.
-pub fn finalize() {
-    // SAFETY: MPI is initialised.
-    must("MPI_Finalize", unsafe { PMPI_Finalize() });
-}
-
 /// A send or a receive under way, with its buffer.
 pub struct Transfer {
-    request: usize,
+    /// What MPI knows it by.
+    pub request: usize,
     /// The buffer; a receive's is written until it is over.
     pub buffer: Vec<u8>,
 }
 
 impl Transfer {
-    /// Begins to send all of a buffer to this process.
-    pub fn send(buffer: Vec<u8>, datatype: usize, tag: i32, comm: usize, synchronous: bool) -> Transfer {
+    /// Begins to send all of a buffer to a rank.
+    pub fn send(buffer: Vec<u8>, datatype: usize, (to, tag): (i32, i32), comm: usize, synchronous: bool) -> Transfer {
         let count = count(&buffer, datatype);
         let mut request = 0;
         let at = buffer.as_ptr().cast_mut().cast();
         let function = if synchronous { PMPI_Issend } else { PMPI_Isend };
         // SAFETY: the buffer is as long as that, and lives on the heap until the request is over.
-        must("MPI_Isend", unsafe { function(at, count, datatype, 0, tag, comm, &mut request) });
+        must("MPI_Isend", unsafe { function(at, count, datatype, to, tag, comm, &mut request) });
         Transfer { request, buffer }
     }
 
-    /// Begins to receive from this process.
+    /// Begins to receive.
     pub fn receive(mut buffer: Vec<u8>, datatype: usize, tag: i32, comm: usize, source: i32) -> Transfer {
         let count = count(&buffer, datatype);
         let mut request = 0;
@@ -68,6 +61,7 @@ fn count(buffer: &[u8], datatype: usize) -> c_int {
     (buffer.len() / extent) as c_int
 }
 
-fn must(what: &str, code: c_int) {
+/// An error code that is none.
+pub fn must(what: &str, code: c_int) {
     assert_eq!(code, 0, "{what}");
 }

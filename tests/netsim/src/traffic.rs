@@ -1,8 +1,9 @@
 //! What one seed does: faults, messages and receives in any order, compared with the model.
 
+use crate::alone::SHORT_INT;
 use crate::clock;
 use crate::model::Model;
-use crate::mpi::{BYTE, SHORT_INT, Transfer};
+use crate::mpi::{BYTE, Transfer};
 use ompi_core::comm;
 use ompi_core::status::{ANY_SOURCE, ANY_TAG};
 use opal_core::mca::Info;
@@ -93,7 +94,7 @@ impl Run {
         let data = if packed { without_gaps(&buffer) } else { buffer.clone() };
         let synchronous = self.random.happens(1, 5);
         let datatype = if packed { SHORT_INT } else { BYTE };
-        let transfer = Some(Transfer::send(buffer, datatype, tag, COMMS[comm], synchronous));
+        let transfer = Some(Transfer::send(buffer, datatype, (0, tag), COMMS[comm], synchronous));
         self.messages.push(Message { transfer, data, tag });
         if let Some(receive) = self.models[comm].send(number, tag) {
             self.receives[receive].gets = Some(number);

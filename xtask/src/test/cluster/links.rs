@@ -1,8 +1,9 @@
 //! The cases of `tests/cluster/two_networks.sh`, which has two network namespaces and virtual wires between them; those with links that
-//! fail also with the heat solver and mpi4py's own tests.
+//! fail also with the heat solver, mpi4py's own tests and HPC Challenge.
 
 use super::super::programs::{compiled, own_choice};
-use super::super::{Session, Verdict, deadline, mpi4py};
+use super::super::{Session, Verdict, deadline, hpcc, mpi4py};
+use super::real::SAMPLE;
 use crate::failure::{Result, fail};
 use std::process::Command;
 use std::time::Duration;
@@ -20,6 +21,7 @@ pub fn cases(session: &mut Session) {
         let name = format!("cluster/{link}_heat");
         session.case(&name, |session| heat(session, link, steps).unwrap_or_else(Verdict::from));
         session.case(&format!("cluster/{link}_mpi4py"), |session| python(session, link));
+        session.case(&format!("cluster/{link}_hpcc"), |session| challenge(session, link).unwrap_or_else(Verdict::from));
     }
 }
 
@@ -49,14 +51,15 @@ fn heat(session: &mut Session, link: &str, steps: &str) -> Result<Verdict> {
     Ok(judged(&ended))
 }
 
-/// Its tests of messages and collectives.
+/// Its tests of messages and collectives; where each message takes 10 ms, those of buffers and of the most collectives.
 fn python(session: &mut Session, link: &str) -> Verdict {
     let home = match mpi4py::opened(session) {
         Ok(home) => home,
         Err(verdict) => return verdict,
     };
     let suites = mpi4py::SUITES.iter().filter(|suite| ["p2p", "coll"].contains(&suite.name));
-    let modules: Vec<mpi4py::Module> = suites.flat_map(|suite| suite.modules).copied().collect();
+    let few = |module: &&mpi4py::Module| link != "lossy" || SAMPLE.contains(&module.0);
+    let modules: Vec<mpi4py::Module> = suites.flat_map(|suite| suite.modules).filter(few).copied().collect();
     let run = |session: &mut Session| -> Result<Verdict> {
         let words = mpi4py::arguments(&home, &modules, 1);
         let mut command = script(session, link, &format!("{} {}", home.python.display(), words.join(" ")))?;
@@ -70,6 +73,27 @@ fn python(session: &mut Session, link: &str) -> Verdict {
         Ok(if ended.ended_with(0) && !wrong.is_empty() { Verdict::Failed(wrong) } else { judged(&ended) })
     };
     run(session).unwrap_or_else(Verdict::from)
+}
+
+/// It checks its answers. Small: each message of a lossy link takes 10 ms at least, and its updates of a table are many.
+fn challenge(session: &mut Session, link: &str) -> Result<Verdict> {
+    let program = match hpcc::compiled(session) {
+        Ok(program) => program,
+        Err(verdict) => return Ok(verdict),
+    };
+    let folder = session.scratch().join(format!("cluster/{link}_hpcc"));
+    hpcc::prepare(&folder, &program, hpcc::Problem { ranks: 4, order: 64, block: 16 })?;
+    let dist = session.library().map_err(fail)?.dist;
+    let mut command = script(session, link, &program.display().to_string())?;
+    command.current_dir(&folder).envs(hpcc::ENVIRONMENT).env("LD_LIBRARY_PATH", dist.join("lib"));
+    own_choice(&mut command);
+    let ended = deadline::run(&mut command, LONG, &session.scratch().join(format!("cluster/{link}_hpcc.log")))?;
+    match judged(&ended) {
+        Verdict::Passed(_) => {
+            Ok(hpcc::report(&folder, 4)?.map_or_else(Verdict::Failed, |_| Verdict::Passed(String::new())))
+        }
+        other => Ok(other),
+    }
 }
 
 /// A case in which the ranks run these words.
