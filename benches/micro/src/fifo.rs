@@ -72,7 +72,7 @@ fn push(to: &mut Producer, buffer: &[u8], bytes: usize) {
     assert!(bytes <= buffer.len());
     loop {
         // SAFETY: readable for `bytes`, just checked.
-        if bytes <= INLINE_BYTES && unsafe { to.push_immediate(0, 7, buffer.as_ptr(), bytes) } {
+        if bytes <= INLINE_BYTES && unsafe { to.push_immediate(0, 7, buffer.as_ptr(), bytes, || {}) } {
             return;
         }
         let pushed = to.push(0, 7, bytes, None, false, |at: *mut u8| {
