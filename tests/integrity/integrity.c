@@ -3,6 +3,7 @@
  * with those that they found.
  *
  *   integrity bits       each changed bit was found, and all data is right
+ *   integrity spawned    the same as bits of a job and one that it starts, together
  *   integrity copies     the same of single copies; status 77 where the system makes none
  *   integrity repaired   what was lost or came twice or in another order: all data is right, and something was sent again
  *   integrity unnoticed  without checksums: some data is wrong
@@ -17,6 +18,7 @@ static const char *const names[COUNTERS] = {"btl_faulty_corrupted", "smsc_faulty
                                             "pml_ob1_sent_again"};
 static MPI_T_pvar_session session;
 static MPI_T_pvar_handle handles[COUNTERS];
+static MPI_Comm everyone;
 static int rank, size;
 
 static void must(int code, const char *what)
@@ -33,7 +35,7 @@ static void settle(void)
     double since = MPI_Wtime();
     while (MPI_Wtime() - since < 0.7) {
         int flag;
-        MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+        MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, everyone, &flag, MPI_STATUS_IGNORE);
     }
 }
 
@@ -56,7 +58,7 @@ static void sums(unsigned long long sum[COUNTERS])
     for (int i = 0; i < COUNTERS; i++)
         must(MPI_T_pvar_read(session, handles[i], &own[i]), "MPI_T_pvar_read");
     settle();
-    MPI_Allreduce(own, sum, COUNTERS, MPI_UNSIGNED_LONG_LONG, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Allreduce(own, sum, COUNTERS, MPI_UNSIGNED_LONG_LONG, MPI_SUM, everyone);
 }
 
 static unsigned char byte_of(size_t at, int from, int round)
@@ -77,10 +79,10 @@ static long turn(int round, int bytes, int messages)
         for (int at = 0; at < bytes; at++)
             out[at] = byte_of((size_t)at, rank, round + i);
         memset(in, 0, (size_t)bytes + 1);
-        MPI_Irecv(in, bytes, MPI_BYTE, from, i, MPI_COMM_WORLD, &requests[i]);
+        MPI_Irecv(in, bytes, MPI_BYTE, from, i, everyone, &requests[i]);
     }
     for (int i = 0; i < messages; i++)
-        MPI_Isend(data[i], bytes, MPI_BYTE, to, i, MPI_COMM_WORLD, &requests[messages + i]);
+        MPI_Isend(data[i], bytes, MPI_BYTE, to, i, everyone, &requests[messages + i]);
     MPI_Waitall(2 * messages, requests, statuses);
     for (int i = 0; i < messages; i++) {
         int got;
@@ -114,17 +116,37 @@ static int fail(const char *what, unsigned long long one, unsigned long long oth
     return 1;
 }
 
+/* This job and the one that it started, or that started it, in one ring in which each message goes to the other job. */
+static void with_other_job(char *program)
+{
+    MPI_Comm parent, between, ring;
+    char *arguments[] = {"spawned", NULL};
+    MPI_Comm_get_parent(&parent);
+    between = parent;
+    if (parent == MPI_COMM_NULL)
+        must(MPI_Comm_spawn(program, arguments, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &between, MPI_ERRCODES_IGNORE), "MPI_Comm_spawn");
+    MPI_Intercomm_merge(between, parent != MPI_COMM_NULL, &ring);
+    MPI_Comm_rank(ring, &rank);
+    MPI_Comm_size(ring, &size);
+    MPI_Comm_split(ring, 0, rank % (size / 2), &everyone);
+    MPI_Comm_free(&ring);
+    MPI_Comm_disconnect(&between);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    everyone = MPI_COMM_WORLD;
     const char *what = argc > 1 ? argv[1] : "bits";
-    int failed = 0;
+    if (strcmp(what, "spawned") == 0)
+        with_other_job(argv[0]);
+    MPI_Comm_rank(everyone, &rank);
+    MPI_Comm_size(everyone, &size);
+    int failed = 0, is_bits = strcmp(what, "bits") == 0 || strcmp(what, "spawned") == 0;
     if (strcmp(what, "unnoticed") == 0) {
         /* Envelopes are damaged, too, and such a message would be awaited for ever: one long message, of which nearly all is data. */
         long wrong = turn(0, 64 << 20, 1), all;
-        MPI_Allreduce(&wrong, &all, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+        MPI_Allreduce(&wrong, &all, 1, MPI_LONG, MPI_SUM, everyone);
         if (rank == 0)
             printf("%ld bytes are wrong\n", all);
         MPI_Finalize();
@@ -134,18 +156,18 @@ int main(int argc, char **argv)
     count_from_now();
     settle();
     long wrong = all_sizes(strcmp(what, "copies") == 0, argc > 2 ? atoi(argv[2]) : 20);
-    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Barrier(everyone);
     settle();
     unsigned long long sum[COUNTERS];
     sums(sum);
     long all;
-    MPI_Allreduce(&wrong, &all, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Allreduce(&wrong, &all, 1, MPI_LONG, MPI_SUM, everyone);
     if (rank == 0)
         printf("%llu messages and %llu copies were damaged, %llu times it was found; %llu messages were sent again\n",
                sum[MADE_BITS], sum[MADE_COPIES], sum[FOUND], sum[SENT_AGAIN]);
     if (all > 0)
         failed = fail("bytes are wrong", (unsigned long long)all, 0);
-    if (strcmp(what, "bits") == 0 && (sum[FOUND] != sum[MADE_BITS] || sum[MADE_BITS] < 1000))
+    if (is_bits && (sum[FOUND] != sum[MADE_BITS] || sum[MADE_BITS] < 1000))
         failed = fail("changed bits and those that were found", sum[MADE_BITS], sum[FOUND]);
     if (strcmp(what, "repaired") == 0 && sum[SENT_AGAIN] == 0)
         failed = fail("nothing was sent again", 0, 0);
@@ -158,6 +180,8 @@ int main(int argc, char **argv)
     }
     MPI_T_pvar_session_free(&session);
     MPI_T_finalize();
+    if (everyone != MPI_COMM_WORLD)
+        MPI_Comm_disconnect(&everyone);
     MPI_Finalize();
     return failed;
 }

@@ -59,6 +59,8 @@ static LEFT: Once<fn(&[ProcessName])> = Once::new();
 /// Ends what PML and transports keep of a process that was left. Nobody polls meanwhile, so that nothing that is freed is in use, and
 /// nothing that came from the process is taken for a message of who gets its index next.
 fn forget(process: u32) {
+    // The last thing that was said to it may have come damaged, and it would wait for that. Without one of the own job nobody waits.
+    let _ = wait::until(|| pml::selected().has_parted(process));
     progress::paused(|| {
         pml::selected().remove_process(process);
         if let Some(bml) = bml::selected() {

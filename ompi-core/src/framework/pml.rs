@@ -82,6 +82,12 @@ pub trait Module: Sync {
     /// there are none left its context number is released (by the PML, which knows when).
     fn remove_comm(&self, comm: &Communicator);
 
+    /// Whether a process of another job has what was sent to it, and was told what came from it. Polled before
+    /// [`Module::remove_process`]; one that has been silent for long meanwhile has left.
+    fn has_parted(&self, _process: u32) -> bool {
+        true
+    }
+
     /// A process of another job is left: no communicator has it any more, nothing is under way to it or from it, and nobody polls
     /// during this call. Another process may have its index afterwards.
     fn remove_process(&self, _process: u32) {}

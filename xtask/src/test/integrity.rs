@@ -57,6 +57,12 @@ const CASES: &[Case] = &[
         parameters: &[TCP[0], TCP[1], CHECKED, NO_COPIES, &["btl_faulty_corrupt", "100000"]],
     },
     Case {
+        name: "bits-spawned-job",
+        argument: "spawned",
+        ranks: "2",
+        parameters: &[TCP[0], TCP[1], CHECKED, NO_COPIES, &["btl_faulty_corrupt", "50000"]],
+    },
+    Case {
         name: "single-copies",
         argument: "copies",
         ranks: "2",

@@ -61,6 +61,11 @@ pub fn is_drained() -> bool {
     !is_on() || LINKS.lock().is_drained(now_ns())
 }
 
+/// As [`is_drained`] for a process of another job, which is left.
+pub fn has_parted(process: u32) -> bool {
+    !is_on() || LINKS.lock().has_parted(process, now_ns())
+}
+
 /// The process is lost.
 #[cold]
 pub fn lose(process: u32) {

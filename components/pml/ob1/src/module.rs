@@ -85,6 +85,10 @@ impl Module for Ob1 {
         raw::remove_peer_table(comm);
     }
 
+    fn has_parted(&self, process: u32) -> bool {
+        checksum::has_parted(process)
+    }
+
     fn remove_process(&self, process: u32) {
         STATE.lock().forget_process(process);
         if checksum::is_on() {

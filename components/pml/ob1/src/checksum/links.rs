@@ -177,6 +177,11 @@ impl Links {
         let processes: Vec<usize> = self.links.iter().map(|(process, _)| process).collect();
         processes.into_iter().all(|process| self.links.entry(process).is_drained(now_ns))
     }
+
+    /// See [`super::has_parted`].
+    pub fn has_parted(&mut self, process: u32, now_ns: u64) -> bool {
+        self.links.get_mut(process as usize).is_none_or(|link| link.has_parted(now_ns))
+    }
 }
 
 impl Link {
@@ -213,24 +218,40 @@ impl Link {
     }
 
     fn is_drained(&mut self, now_ns: u64) -> bool {
-        if self.outgoing.is_empty() {
-            return true;
-        }
-        self.outgoing.iter_mut().for_each(|(rail, outgoing)| _ = outgoing.flush(rail));
-        if self.outgoing.iter().any(|(_, outgoing)| !outgoing.is_empty()) {
-            let since = *self.silent_since_ns.get_or_insert(now_ns);
-            if now_ns.saturating_sub(since) < LEAVING_NS {
-                return false;
-            }
+        if !self.is_heard(now_ns) {
+            return false;
         }
         // No answer comes to the last one, so it is said more than once.
         while self.farewells < FAREWELLS {
-            if !(0..self.incoming.len()).all(|channel| self.tell(channel, Kind::Status)) {
+            if !self.tell_all_status() {
                 return false;
             }
             self.farewells += 1;
         }
         true
+    }
+
+    /// As [`Link::is_drained`] of a process that may have left meanwhile, and takes no farewell then.
+    fn has_parted(&mut self, now_ns: u64) -> bool {
+        let is_heard = self.is_heard(now_ns);
+        if is_heard {
+            (0..FAREWELLS).all(|_| self.tell_all_status());
+        }
+        is_heard
+    }
+
+    /// Whether the process has all that was sent to it, or has been silent for long.
+    fn is_heard(&mut self, now_ns: u64) -> bool {
+        self.outgoing.iter_mut().for_each(|(rail, outgoing)| _ = outgoing.flush(rail));
+        if self.outgoing.iter().all(|(_, outgoing)| outgoing.is_empty()) {
+            return true;
+        }
+        let since = *self.silent_since_ns.get_or_insert(now_ns);
+        now_ns.saturating_sub(since) >= LEAVING_NS
+    }
+
+    fn tell_all_status(&self) -> bool {
+        (0..self.incoming.len()).all(|channel| self.tell(channel, Kind::Status))
     }
 }
 
