@@ -249,20 +249,16 @@ impl Context {
     }
 
     /// The process that is to send if it can no longer be reached; of any source one of them all, if none of the others can. Walks
-    /// through all of them.
+    /// through them until one can.
     #[cold]
     pub fn lost_sender(&self, source: i32) -> Option<u32> {
-        let is_lost = |process: u32| endpoint::existing(process).is_some_and(Endpoint::is_dead);
         if source != ANY_SOURCE {
             return self.process_of(source as u32).filter(|process| is_lost(*process));
         }
-        let own = process::me().index;
-        let mut others: Vec<u32> = match self.members.as_ref()? {
-            Members::Identity(size) => (0..*size).collect(),
-            Members::Sorted(sorted) => sorted.iter().map(|(process, _)| *process).collect(),
-        };
-        others.retain(|process| *process != own);
-        others.iter().all(|process| is_lost(*process)).then(|| others.first().copied()).flatten()
+        match self.members.as_ref()? {
+            Members::Identity(size) => one_if_all_are_lost(0..*size),
+            Members::Sorted(sorted) => one_if_all_are_lost(sorted.iter().map(|(process, _)| *process)),
+        }
     }
 
     /// The process of a rank, if it is a peer. Walks through all of them.
@@ -289,6 +285,19 @@ enum Members {
     Identity(u32),
     // (process, rank), sorted.
     Sorted(Box<[(u32, u32)]>),
+}
+
+fn is_lost(process: u32) -> bool {
+    endpoint::existing(process).is_some_and(Endpoint::is_dead)
+}
+
+/// One of these processes if none of them but this one can be reached.
+fn one_if_all_are_lost(mut processes: impl Iterator<Item = u32>) -> Option<u32> {
+    let own = process::me().index;
+    processes.try_fold(None, |lost, process| match process {
+        process if process == own => Some(lost),
+        process => is_lost(process).then_some(Some(process)),
+    })?
 }
 
 impl Members {
