@@ -2,10 +2,10 @@
 
 use crate::counters::POSTED_WANTED;
 use crate::matching;
-use crate::peers::endpoint::{self, Endpoint};
 use crate::raw::UserBuffer;
 use crate::wire::{Envelope, RemoteKey, Rts};
 use alloc::boxed::Box;
+use alloc::collections::BTreeSet;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use ompi_core::framework::pml::{PeerTraffic, Traffic};
@@ -138,6 +138,8 @@ pub struct PendingCompletion {
 /// A context number in force.
 pub struct Context {
     members: Option<Members>,
+    // Those that are gone.
+    lost: BTreeSet<u32>,
     matchers: [ContextMatcher; 2],
     /// What arrived before the communicator was active, in order.
     pub preactivation: Vec<(Envelope, Message)>,
@@ -156,6 +158,7 @@ impl Context {
     pub fn new() -> Context {
         Context {
             members: None,
+            lost: BTreeSet::new(),
             matchers: [ContextMatcher::new(0), ContextMatcher::new(0)],
             preactivation: Vec::new(),
             closing: false,
@@ -170,6 +173,7 @@ impl Context {
         let members = Members::new(peers);
         self.identity_ranks = if let Members::Identity(size) = members { size } else { 0 };
         self.members = Some(members);
+        self.lost.clear();
         self.matchers = [ContextMatcher::new(peers.len()), ContextMatcher::new(peers.len())];
         if POSTED_WANTED.load(Ordering::Relaxed) {
             self.count_posts();
@@ -182,8 +186,9 @@ impl Context {
         self.matchers.iter_mut().for_each(ContextMatcher::close_fast_posts);
     }
 
-    /// One of its members is gone.
-    pub fn mark_lost(&mut self) {
+    /// One of its members, this process, is gone.
+    pub fn mark_lost(&mut self, process: u32) {
+        self.lost.insert(process);
         self.matchers.iter_mut().for_each(ContextMatcher::mark_lost);
     }
 
@@ -248,17 +253,15 @@ impl Context {
         self.members.as_ref()?.rank_of(process)
     }
 
-    /// The process that is to send if it can no longer be reached; of any source one of them all, if none of the others can. Walks
-    /// through them until one can.
+    /// The process that is to send if it was lost; of any source one of them all, if none of the others is left.
     #[cold]
     pub fn lost_sender(&self, source: i32) -> Option<u32> {
         if source != ANY_SOURCE {
-            return self.process_of(source as u32).filter(|process| is_lost(*process));
+            return self.process_of(source as u32).filter(|process| self.lost.contains(process));
         }
-        match self.members.as_ref()? {
-            Members::Identity(size) => one_if_all_are_lost(0..*size),
-            Members::Sorted(sorted) => one_if_all_are_lost(sorted.iter().map(|(process, _)| *process)),
-        }
+        let members = self.members.as_ref()?;
+        let others = members.len() - usize::from(members.rank_of(process::me().index).is_some());
+        self.lost.first().copied().filter(|_| self.lost.len() == others)
     }
 
     /// The process of a rank, if it is a peer. Walks through all of them.
@@ -287,19 +290,6 @@ enum Members {
     Sorted(Box<[(u32, u32)]>),
 }
 
-fn is_lost(process: u32) -> bool {
-    endpoint::existing(process).is_some_and(Endpoint::is_dead)
-}
-
-/// One of these processes if none of them but this one can be reached.
-fn one_if_all_are_lost(mut processes: impl Iterator<Item = u32>) -> Option<u32> {
-    let own = process::me().index;
-    processes.try_fold(None, |lost, process| match process {
-        process if process == own => Some(lost),
-        process => is_lost(process).then_some(Some(process)),
-    })?
-}
-
 impl Members {
     fn new(peers: &Sequence) -> Members {
         if peers.is_identity() {
@@ -308,6 +298,13 @@ impl Members {
         let mut sorted: Vec<(u32, u32)> = peers.iter().zip(0..).collect();
         sort::ascending(&mut sorted);
         Members::Sorted(sorted.into_boxed_slice())
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Members::Identity(size) => *size as usize,
+            Members::Sorted(sorted) => sorted.len(),
+        }
     }
 
     #[inline(always)]

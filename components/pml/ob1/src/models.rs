@@ -355,7 +355,7 @@ fn a_lost_process_is_told_of() {
         drain_all();
         send(comm, 1, 11);
         endpoint.set_dead();
-        STATE.lock().context(comm.context).unwrap().mark_lost();
+        STATE.lock().context(comm.context).unwrap().mark_lost(PEER as u32);
         // SAFETY: as above.
         assert!(unsafe { <Direct<false> as FastPath>::irecv(at, 1, PEER, 1, comm) }.is_none());
         // SAFETY: as above.

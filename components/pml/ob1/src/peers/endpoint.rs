@@ -196,9 +196,11 @@ impl Endpoint {
 
 static ANY_DEAD: AtomicBool = AtomicBool::new(false);
 
-/// Whether any of these processes was lost.
-pub fn any_dead(mut processes: impl Iterator<Item = u32>) -> bool {
-    ANY_DEAD.load(Ordering::Relaxed) && processes.any(|process| existing(process).is_some_and(Endpoint::is_dead))
+/// Those of these processes that were lost.
+pub fn lost_of(processes: impl Iterator<Item = u32>) -> impl Iterator<Item = u32> {
+    let may_be_any = ANY_DEAD.load(Ordering::Relaxed);
+    let is_dead = |process: &u32| existing(*process).is_some_and(Endpoint::is_dead);
+    processes.take_while(move |_| may_be_any).filter(is_dead)
 }
 
 /// A connected process.

@@ -96,9 +96,7 @@ impl State {
     pub fn connect(&mut self, comm: &Communicator) {
         let Some(context) = self.context(comm.context) else { return };
         context.connect(comm.peers().members());
-        if endpoint::any_dead(comm.peers().members().iter()) {
-            context.mark_lost();
-        }
+        endpoint::lost_of(comm.peers().members().iter()).for_each(|process| context.mark_lost(process));
         for (envelope, message) in core::mem::take(&mut context.preactivation) {
             self.message(envelope, message);
         }

@@ -69,7 +69,7 @@ impl State {
         for number in 0..self.context_numbers() {
             let Some(context) = self.context(number) else { continue };
             let Some(source) = context.rank_of(process) else { continue };
-            context.mark_lost();
+            context.mark_lost(process);
             // Who takes a message of any source waits while there is one that may send it.
             let is_last = context.lost_sender(ANY_SOURCE).is_some();
             for collective in [false, true] {

@@ -1,9 +1,8 @@
 //! Probes.
 
 use crate::context::Context;
-use crate::peers::endpoint;
 use crate::recv::{match_source, match_tag, tell_expected};
-use crate::state::STATE;
+use crate::state::{STATE, State, aborted};
 use crate::wire::Envelope;
 use ompi_core::error::Result;
 use ompi_core::framework::pml::{MatchContext, Matched, NO_PROC};
@@ -15,11 +14,15 @@ pub fn iprobe(source: i32, tag: i32, context: MatchContext<'_>) -> Result<Option
     if source == PROC_NULL {
         return Ok(Some(Status::NO_PROC));
     }
-    if let Some(found) = peek(source, tag, context)? {
+    if let Some(found) = peek(&mut STATE.lock(), source, tag, context) {
         return Ok(Some(found));
     }
     wait::polled_progress();
-    peek(source, tag, context)
+    let state = &mut STATE.lock();
+    match peek(state, source, tag, context) {
+        None => check_sender(state, source, context).map(|()| None),
+        found => Ok(found),
+    }
 }
 
 /// MPI_Improbe.
@@ -27,43 +30,40 @@ pub fn improbe(source: i32, tag: i32, context: MatchContext<'_>) -> Result<Optio
     if source == PROC_NULL {
         return Ok(Some(Matched { status: Status::NO_PROC, token: NO_PROC }));
     }
-    if let Some(found) = take(source, tag, context)? {
+    if let Some(found) = take(&mut STATE.lock(), source, tag, context) {
         return Ok(Some(found));
     }
     wait::polled_progress();
-    take(source, tag, context)
-}
-
-fn peek(source: i32, tag: i32, context: MatchContext<'_>) -> Result<Option<Status>> {
-    let mut state = STATE.lock();
-    let own = state.context_of(context.comm);
-    let matcher = own.matcher(context.collective);
-    let has_lost = matcher.has_lost();
-    match matcher.peek(match_source(source), match_tag(tag)) {
-        Some((source, tag, message)) => Ok(Some(Status::new(source as i32, tag, message.body.bytes()))),
-        None if has_lost => check_sender(source, own).map(|()| None),
-        None => Ok(None),
+    let state = &mut STATE.lock();
+    match take(state, source, tag, context) {
+        None => check_sender(state, source, context).map(|()| None),
+        found => Ok(found),
     }
 }
 
-fn take(source: i32, tag: i32, context: MatchContext<'_>) -> Result<Option<Matched>> {
-    let mut state = STATE.lock();
-    let own = state.context_of(context.comm);
-    let matcher = own.matcher(context.collective);
-    let Some((source, tag, message)) = matcher.take(match_source(source), match_tag(tag)) else {
-        return if matcher.has_lost() { check_sender(source, own).map(|()| None) } else { Ok(None) };
-    };
+fn peek(state: &mut State, source: i32, tag: i32, context: MatchContext<'_>) -> Option<Status> {
+    let matcher = state.context_of(context.comm).matcher(context.collective);
+    let (source, tag, message) = matcher.peek(match_source(source), match_tag(tag))?;
+    Some(Status::new(source as i32, tag, message.body.bytes()))
+}
+
+fn take(state: &mut State, source: i32, tag: i32, context: MatchContext<'_>) -> Option<Matched> {
+    let matcher = state.context_of(context.comm).matcher(context.collective);
+    let (source, tag, message) = matcher.take(match_source(source), match_tag(tag))?;
     tell_expected(Envelope { context: context.comm.context, collective: context.collective, tag }, &message);
     let status = Status::new(source as i32, tag, message.body.bytes());
     let token = state.put_matched(status, context.comm.context, message);
-    Ok(Some(Matched { status, token }))
+    Some(Matched { status, token })
 }
 
 /// `Err` if nobody can send such a message any more.
+#[inline(always)]
+fn check_sender(state: &mut State, source: i32, context: MatchContext<'_>) -> Result<()> {
+    let own = state.context_of(context.comm);
+    if own.matcher(context.collective).has_lost() { living_sender(own, source, context) } else { Ok(()) }
+}
+
 #[cold]
-fn check_sender(source: i32, own: &Context) -> Result<()> {
-    match own.lost_sender(source).and_then(endpoint::existing) {
-        Some(lost) => Err(lost.fault()),
-        None => Ok(()),
-    }
+fn living_sender(own: &Context, source: i32, context: MatchContext<'_>) -> Result<()> {
+    own.lost_sender(source).map_or(Ok(()), |lost| Err(aborted(lost, context.comm.context).fault()))
 }
