@@ -173,7 +173,7 @@ impl Context {
         let members = Members::new(peers);
         self.identity_ranks = if let Members::Identity(size) = members { size } else { 0 };
         self.members = Some(members);
-        self.lost.clear();
+        self.lost = BTreeSet::new();
         self.matchers = [ContextMatcher::new(peers.len()), ContextMatcher::new(peers.len())];
         if POSTED_WANTED.load(Ordering::Relaxed) {
             self.count_posts();
