@@ -9,6 +9,8 @@ fn queue() -> (Producer, Consumer, *mut u8) {
     queue_with(MIN_PAYLOAD_RING_BYTES)
 }
 
+// tests/valgrind.supp names this frame.
+#[inline(never)]
 fn queue_with(payload_ring_bytes: usize) -> (Producer, Consumer, *mut u8) {
     let lines = (SLOT_RING_BYTES + payload_ring_bytes) / LINE_BYTES + 1;
     let base = std::vec![Line([0; 64]); lines].leak().as_mut_ptr().cast::<u8>();
