@@ -1,7 +1,7 @@
 //! How fast a connection is: bytes that the peer acknowledged while something was always under way, and the time that took.
 //!
-//! What was sent before the measurement began does not count, and neither does time in which nothing was to be sent. So a connection
-//! that has little to do is not taken for a slow one.
+//! What the wire had carried before the measurement began does not count, and neither does time in which nothing was to be sent. So
+//! a connection that has little to do is not taken for a slow one.
 
 /// The measurement of one connection.
 #[derive(Clone, Copy, Debug)]
@@ -29,9 +29,9 @@ impl Meter {
         self.since.is_some()
     }
 
-    /// Much is sent from this byte of the stream on, and it is now.
-    pub fn begin(&mut self, sent: u64, now_ns: u64) {
-        self.since = Some((sent, now_ns));
+    /// Much is sent, and from this byte of the stream on the wire has it still to carry.
+    pub fn begin(&mut self, first: u64, now_ns: u64) {
+        self.since = Some((first, now_ns));
     }
 
     /// The peer has all before this byte. `is_idle`: nothing else is on its way that it will acknowledge.
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_sent_before_does_not_count() {
+    fn what_was_carried_before_does_not_count() {
         let mut meter = Meter::new();
         meter.begin(1 << 20, 0);
         meter.acknowledged(1 << 20, false, 5);

@@ -23,12 +23,12 @@ pub fn interfaces() -> Option<Vec<Interface>> {
     Some(found)
 }
 
-/// Whether the other end's system has all that was sent (tcp(7): SIOCOUTQ), or nobody knows.
-pub fn is_acknowledged(socket: &OwnedFd) -> bool {
+/// How much of what was sent the other end's system does not have (tcp(7): SIOCOUTQ); 0 where nobody knows.
+pub fn unacknowledged(socket: &OwnedFd) -> usize {
     let mut bytes: libc::c_int = 0;
     // SAFETY: an open descriptor, and a place for a number.
     let result = unsafe { libc::ioctl(socket.as_raw_fd(), libc::TIOCOUTQ, &raw mut bytes) };
-    result != 0 || bytes == 0
+    if result == 0 { usize::try_from(bytes).unwrap_or(0) } else { 0 }
 }
 
 /// Has epoll watch a descriptor whose only meaning is to end a sleep.

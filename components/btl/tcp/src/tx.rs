@@ -187,8 +187,11 @@ impl Tx {
     #[cold]
     fn begin_to_measure(&mut self) {
         if self.queue.retains() {
-            let sent = self.queue.acknowledged() + (self.queue.unacknowledged() + self.queue.unsent().len()) as u64;
-            self.meter.begin(sent, sys::monotonic_ns());
+            // What is on its way counts, or the time that it still takes would be taken for slowness. Sealed it is more than its bytes.
+            let on_its_way = self.socket.as_ref().map_or(0, |socket| raw::unacknowledged(socket));
+            let unacknowledged = self.queue.unacknowledged();
+            let first = self.queue.acknowledged() + (unacknowledged - on_its_way.min(unacknowledged)) as u64;
+            self.meter.begin(first, sys::monotonic_ns());
         }
     }
 
@@ -206,7 +209,7 @@ impl Tx {
             return true;
         }
         let has_left = || match &self.socket {
-            Some(socket) if self.state == State::Connected => raw::is_acknowledged(socket),
+            Some(socket) if self.state == State::Connected => raw::unacknowledged(socket) == 0,
             _ => self.queue.unacknowledged() == 0,
         };
         self.queued_bytes() == 0 && (!self.queue.retains() || has_left())
