@@ -49,6 +49,8 @@ pub struct Choices {
     algorithms: [Option<Algorithm>; FUNCTIONS],
     // Whether each rank has a core of its own.
     own_cores: AtomicBool,
+    // Whether ranks set flags of their own, if a parameter says so.
+    by_flags: Option<bool>,
 }
 
 impl Choices {
@@ -58,7 +60,12 @@ impl Choices {
         for Served { function, parameter, .. } in SERVED {
             algorithms[function as usize] = parameter.and_then(|parameter| Algorithm::by_word(parameter.text()));
         }
-        Choices { algorithms, own_cores: AtomicBool::new(false) }
+        let by_flags = match params::ARRIVAL.text() {
+            "flags" => Some(true),
+            "counter" => Some(false),
+            _ => None,
+        };
+        Choices { algorithms, own_cores: AtomicBool::new(false), by_flags }
     }
 
     /// Whether each rank of the communicator has a core of its own, as all of them know.
@@ -70,6 +77,11 @@ impl Choices {
     #[inline(always)]
     fn own_cores(&self) -> bool {
         self.own_cores.load(Ordering::Relaxed)
+    }
+
+    /// Whether a rank for which others wait sets a flag of its own, rather than that all count themselves in.
+    pub fn by_flags(&self) -> bool {
+        self.by_flags.unwrap_or_else(|| self.own_cores())
     }
 
     /// Longest blocks of MPI_Alltoallv that go in a pipeline, if they are about equally long.
@@ -196,13 +208,12 @@ fn flags_suit(function: Function, bytes: usize, ranks: usize) -> bool {
 #[inline(always)]
 fn with_own_cores(function: Function, bytes: usize, ranks: usize) -> Algorithm {
     match function {
-        Function::Gather => Algorithm::Fallback,
+        Function::Gather if bytes > layout::FLAG_INLINE_BYTES => Algorithm::Fallback,
         Function::Scatter if bytes > (if ranks > 8 { 256 } else { 128 }) * (ranks - 1) => Algorithm::Fallback,
-        Function::Allreduce if bytes <= 1 << 10 => Algorithm::Fallback,
-        Function::Allgather if bytes <= 128 => Algorithm::Fallback,
-        Function::Allgather | Function::Scan | Function::Exscan if bytes > layout::FLAG_INLINE_BYTES => {
-            large(function, bytes, ranks)
-        }
+        Function::Reduce | Function::Allreduce if bytes <= 4 << 10 => Algorithm::Flags,
+        Function::Reduce | Function::Allreduce if bytes >= 256 << 10 => Algorithm::Autotuned,
+        Function::Allgather if bytes > 128 => large(function, bytes, ranks),
+        Function::Scan | Function::Exscan if bytes > layout::FLAG_INLINE_BYTES => large(function, bytes, ranks),
         Function::Bcast if bytes <= 2 << 10 => Algorithm::Flags,
         _ if flags_suit(function, bytes, ranks) => Algorithm::Flags,
         _ => large(function, bytes, ranks),
