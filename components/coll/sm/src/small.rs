@@ -164,7 +164,7 @@ impl SmallData {
     ) -> Result<bool> {
         let bytes = contribution_bytes(from, to);
         let Some(team) = self.team(Function::Reduce, bytes, executor)? else { return Ok(false) };
-        if reduction::goes_in_parts(team, bytes) {
+        if reduction::goes_in_parts(team, bytes, Some(root)) {
             return reduction::reduce_in_parts(team, executor, (from, to, op), Some(root)).map(|()| true);
         }
         let epoch = Epoch::begin(team.0, team.1, Pattern::AllToOne(root), bytes)?;
@@ -178,7 +178,7 @@ impl SmallData {
         let Some(team) = self.team(Function::Allreduce, bytes, executor)? else { return Ok(false) };
         match pair_words::serves(team, bytes) && lies_packed(to) {
             true => pair_words::allreduce(team, executor, from, to, op)?,
-            false if reduction::goes_in_parts(team, bytes) => {
+            false if reduction::goes_in_parts(team, bytes, None) => {
                 reduction::reduce_in_parts(team, executor, (from, Some(to), op), None)?;
             }
             false => reduction::allreduce(&all_to_all(team, bytes)?, executor, from, to, op)?,

@@ -4,6 +4,7 @@
 use crate::buffer::{contribution, lies_packed, others, packed, share};
 use crate::flags::epoch::Epoch;
 use crate::flags::layout;
+use crate::flags::rank_words;
 use crate::flags::segment::{Pattern, Team};
 use crate::raw::{copy, load, store};
 use ompi_core::data::{Counts, Data, Source};
@@ -57,10 +58,12 @@ pub fn allreduce(
     copied.and(load(executor, result, to))
 }
 
-/// Whether each rank combines a part of the elements rather than all: where so much more is read by each that a second epoch costs less.
+/// Whether each rank combines a part of the elements rather than all of them, or than the root all alone: a second epoch then costs less than
+/// what each would read.
 #[inline(always)]
-pub fn goes_in_parts((segment, _): Team<'_>, bytes: usize) -> bool {
-    segment.by_flags && segment.size > 2 && bytes * segment.size > layout::slot_bytes(segment.size)
+pub fn goes_in_parts((segment, _): Team<'_>, bytes: usize, root: Option<usize>) -> bool {
+    let from = if root.is_some() { ROOT_ALONE } else { layout::slot_bytes(segment.size) / segment.size };
+    segment.by_flags && segment.size > 2 && bytes > from
 }
 
 /// MPI_Allreduce, or MPI_Reduce with its target at the root: each rank combines a part of the elements, and whoever gets the result
@@ -138,9 +141,15 @@ pub fn scan(
 ) -> Result<()> {
     let (rank, bytes) = (epoch.rank(), to.bytes());
     let mut copied = Ok(());
-    if rank + 1 < epoch.size() {
+    let by_words = rank >= SCAN_WORDS && epoch.is_inline() && rank_words::serves(epoch, to);
+    if rank + 1 < epoch.size() || by_words {
         copied = store(executor, &contribution(from, *to), epoch.own_slot(), bytes);
         epoch.signal();
+    }
+    if by_words {
+        (0..rank).rev().try_for_each(|peer| epoch.wait_for(peer))?;
+        let last = rank + usize::from(!is_exclusive);
+        return copied.and(rank_words::combine(epoch, executor, (0..last, to), op));
     }
     let mut sum = Accumulator::new(executor, to)?;
     let mut before = (0..rank).rev();
@@ -164,8 +173,11 @@ pub fn elements(counts: Counts<'_>, rank: usize, size: usize) -> (usize, usize) 
     (before, (rank..size).fold(before, |all, rank| all.saturating_add(counts.count(rank))))
 }
 
-/// All ranks' data, from byte `from` on, combined from the last rank to the first.
+/// All ranks' data, from byte `from` on, combined from the last rank to the first, or as `rank_words` does.
 fn fold(epoch: &Epoch<'_>, executor: &mut dyn Executor, (into, from): (&Data<'_>, usize), op: &Op) -> Result<()> {
+    if from == 0 && epoch.is_inline() && rank_words::serves(epoch, into) {
+        return rank_words::combine(epoch, executor, (0..epoch.size(), into), op);
+    }
     let last = epoch.size() - 1;
     load(executor, epoch.slot(last).wrapping_add(from), into)?;
     let mut sum = Accumulator::new(executor, into)?;
@@ -195,3 +207,8 @@ impl<'a> Accumulator<'a> {
         }
     }
 }
+
+/// Bytes up to which the root combines alone: other ranks go on meanwhile.
+const ROOT_ALONE: usize = 1 << 10;
+/// The first rank of a scan that combines words in pairs: for fewer words the pairs cost more than they save.
+const SCAN_WORDS: usize = 7;
