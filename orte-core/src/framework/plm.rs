@@ -9,13 +9,13 @@ use opal_core::params;
 /// `plm` itself.
 pub static COMPONENT: Param = Param::new(
     "",
-    Kind::Choice(&["auto", "ssh", "rsh", "slurm"]),
+    Kind::Choice(&["auto", "ssh", "rsh", "slurm", "isolated"]),
     Value::Text("auto"),
     "",
     2,
     "What starts daemons on other hosts: slurm (srun), ssh or rsh (the agent of plm_ssh_agent), or auto, which is slurm in an \
      allocation of Slurm that holds all these hosts, and the manager's own agent in one of Grid Engine (qrsh) or LSF (blaunch), \
-     unless an agent is named.",
+     unless an agent is named; isolated refuses jobs with processes on other hosts.",
 )
 .with_change(Change::Never);
 

@@ -27,6 +27,8 @@ pub fn tier(session: &mut Session) -> Result<()> {
                 Some("pipeline") if choice.name == "pipeline-bits" => &[8],
                 Some("direct" | "pipeline") if choice.name.contains('-') => FEW,
                 Some("bound" | "message") => FEW,
+                // From seven ranks before it on, a rank of a scan combines words.
+                Some("flags") if choice.name.contains('-') => &[3, 8, 9],
                 Some("nodes") => FEW_ON_NODES,
                 _ => RANKS.as_slice(),
             };

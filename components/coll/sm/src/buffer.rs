@@ -78,6 +78,18 @@ pub fn bound(count: usize, piece: usize, pieces: usize) -> usize {
     count / pieces * piece + (count % pieces).min(piece)
 }
 
+/// All other ranks, each rank beginning with another one.
+pub fn others(rank: usize, size: usize) -> impl Iterator<Item = usize> {
+    (rank + 1..size).chain(0..rank)
+}
+
+/// The elements that a rank combines for all.
+pub fn share<'a>(piece: &Data<'a>, rank: usize, size: usize) -> Data<'a> {
+    let each = piece.count.div_ceil(size);
+    let begin = (rank * each).min(piece.count);
+    piece.at_element(begin as isize, each.min(piece.count - begin))
+}
+
 /// Whether the elements lie at the data's address one after the other, as they do in a packed copy.
 #[inline(always)]
 pub fn lies_packed(data: &Data<'_>) -> bool {

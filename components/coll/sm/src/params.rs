@@ -37,6 +37,10 @@ opal_core::params! {
     pub static SCAN_ALGORITHM: Choice(Algorithm::WORDS) = Text("auto"), "", level 5, change AllEqual;
     /// How MPI_Exscan is done: as MPI_Scan.
     pub static EXSCAN_ALGORITHM: Choice(Algorithm::WORDS) = Text("auto"), "", level 5, change AllEqual;
+    /// How more than two ranks find that all have come, in MPI_Barrier and whatever goes through flags: counter has them count
+    /// themselves in at one word; flags has each set a flag of its own, which the others poll; auto takes flags where each rank has a core
+    /// of its own.
+    pub static ARRIVAL: Choice(&["auto", "counter", "flags"]) = Text("auto"), "", level 5, change AllEqual;
     /// How much of a peer's data a direct reduction reads in one go: it should stay in a core's own cache.
     pub static REDUCE_PIECE: Size = Int(65536), "bytes", level 6, change Local;
     /// How much goes through shared memory in one piece of a pipeline, at most an eighth of a ring. A communicator whose ranks

@@ -49,6 +49,8 @@ pub struct Choices {
     algorithms: [Option<Algorithm>; FUNCTIONS],
     // Whether each rank has a core of its own.
     own_cores: AtomicBool,
+    // Whether ranks set flags of their own, if a parameter says so.
+    by_flags: Option<bool>,
 }
 
 impl Choices {
@@ -58,7 +60,12 @@ impl Choices {
         for Served { function, parameter, .. } in SERVED {
             algorithms[function as usize] = parameter.and_then(|parameter| Algorithm::by_word(parameter.text()));
         }
-        Choices { algorithms, own_cores: AtomicBool::new(false) }
+        let by_flags = match params::ARRIVAL.text() {
+            "flags" => Some(true),
+            "counter" => Some(false),
+            _ => None,
+        };
+        Choices { algorithms, own_cores: AtomicBool::new(false), by_flags }
     }
 
     /// Whether each rank of the communicator has a core of its own, as all of them know.
@@ -70,6 +77,11 @@ impl Choices {
     #[inline(always)]
     fn own_cores(&self) -> bool {
         self.own_cores.load(Ordering::Relaxed)
+    }
+
+    /// Whether a rank for which others wait sets a flag of its own, rather than that all count themselves in.
+    pub fn by_flags(&self) -> bool {
+        self.by_flags.unwrap_or_else(|| self.own_cores())
     }
 
     /// Longest blocks of MPI_Alltoallv that go in a pipeline, if they are about equally long.
@@ -180,29 +192,41 @@ fn flags_suit(function: Function, bytes: usize, ranks: usize) -> bool {
     }
 }
 
-// Where nobody has to give a core away, messages between pairs are faster than where everybody waits for everybody, or for a root that moves
-// all data alone: in µs on 16 cores of an Intel Xeon (Sapphire Rapids), by flags or in a pipeline, and by messages:
+// Where nobody has to give a core away, in µs on 16 cores of an Intel Xeon (Sapphire Rapids):
 //
-// | | 4 ranks | 16 ranks |
+// | | 4 ranks | 8 ranks | 16 ranks |
+// |---|---|---|---|
+// | MPI_Allreduce of 256 bytes, 1 and 4 KiB by flags | 0.75, 1.38, 2.86 | 1.16, 2.46, 3.76 | 2.02, 4.04, 5.37 |
+// | by messages | 0.89, 1.65, 3.65 | 1.24, 2.40, 5.21 | 1.59, 3.09, 7.50 |
+// | in a pipeline | 1.54, 1.84, 3.19 | 2.44, 2.93, 4.41 | 6.09, 6.68, 10.3 |
+// | of 256 KiB and 1 MiB in a pipeline | 53, 243 | 69, 323 | 132, 531 |
+// | directly | 45, 212 | 72, 245 | 108, 335 |
+// | MPI_Reduce of 256 KiB and 1 MiB in a pipeline | 42, 221 | 60, 283 | 97, 481 |
+// | directly | 28, 123 | 49, 149 | 68, 202 |
+// | MPI_Allgather of 8 and 256 bytes by flags | 0.42, 0.75 | 0.52, 1.06 | 0.77, 2.01 |
+// | by messages | 0.52, 0.74 | 0.78, 1.46 | 1.48, 3.00 |
+// | MPI_Gather of 8 and 56 bytes by flags | 0.33, 0.38 | 0.41, 0.48 | 0.54, 0.70 |
+// | by messages | 0.34, 0.35 | 0.39, 0.39 | 0.50, 0.51 |
+//
+// Of longer blocks of MPI_Gather, MPI_Scatter and MPI_Alltoallv a root, or everybody, moves too much alone:
+//
+// | by flags or in a pipeline, and by messages | 4 ranks | 16 ranks |
 // |---|---|---|
-// | MPI_Gather of 8 bytes, 1 and 16 KiB | 0.43, 1.13, 5.3 and 0.35, 0.78, 3.5 | 0.64, 2.4, 18.7 and 0.49, 0.89, 4.3 |
+// | MPI_Gather of 1 and 16 KiB | 1.13, 5.3 and 0.78, 3.5 | 2.4, 18.7 and 0.89, 4.3 |
 // | MPI_Scatter of 512 bytes, 1 and 16 KiB | 0.91, 1.27, 6.6 and 0.53, 0.96, 3.9 | 1.85, 5.6, 43.6 and 1.78, 3.0, 11.8 |
-// | MPI_Allreduce of 8, 256 bytes, 1 KiB | 0.65, 1.05, 1.83 and 0.67, 0.88, 1.56 | 2.00, 2.90, 4.60 and 1.37, 1.79, 3.38 |
-// | MPI_Allgather of 8 and 128 bytes | 0.70, 0.89 and 0.58, 0.68 | 2.03, 2.58 and 1.37, 1.90 |
 // | MPI_Alltoallv of 4 and 16 KiB | 4.5, 11.1 and 4.0, 9.2 | 28, 105 and 22, 79 |
 //
-// By flags and in a pipeline: MPI_Allgather of 512 bytes takes 1.01 and 0.98, 3.32 and 2.62; MPI_Scan of 256 bytes 0.54 and 0.54,
-// 1.47 and 0.83; MPI_Bcast of 1 KiB 0.91 and 1.04, 1.21 and 1.52.
+// By flags and in a pipeline: MPI_Scan of 256 bytes 0.54 and 0.54, 1.47 and 0.83; MPI_Bcast of 1 KiB 0.91 and 1.04, 1.21 and 1.52.
 #[inline(always)]
 fn with_own_cores(function: Function, bytes: usize, ranks: usize) -> Algorithm {
     match function {
         Function::Gather => Algorithm::Fallback,
         Function::Scatter if bytes > (if ranks > 8 { 256 } else { 128 }) * (ranks - 1) => Algorithm::Fallback,
-        Function::Allreduce if bytes <= 1 << 10 => Algorithm::Fallback,
-        Function::Allgather if bytes <= 128 => Algorithm::Fallback,
-        Function::Allgather | Function::Scan | Function::Exscan if bytes > layout::FLAG_INLINE_BYTES => {
-            large(function, bytes, ranks)
-        }
+        Function::Allreduce if ranks > 8 && bytes > 128 && bytes <= 1 << 10 => Algorithm::Fallback,
+        Function::Reduce | Function::Allreduce if bytes <= layout::slot_bytes(ranks) => Algorithm::Flags,
+        Function::Reduce | Function::Allreduce if bytes >= 256 << 10 => Algorithm::Autotuned,
+        Function::Allgather if bytes > 256 => large(function, bytes, ranks),
+        Function::Scan | Function::Exscan if bytes > layout::FLAG_INLINE_BYTES => large(function, bytes, ranks),
         Function::Bcast if bytes <= 2 << 10 => Algorithm::Flags,
         _ if flags_suit(function, bytes, ranks) => Algorithm::Flags,
         _ => large(function, bytes, ranks),
@@ -266,15 +290,19 @@ mod tests {
     }
 
     #[test]
-    fn ranks_with_cores_of_their_own_exchange_messages() {
+    fn ranks_with_cores_of_their_own_choose_otherwise() {
         let choices = Choices::by_parameters();
         let algorithms = || {
-            [(Function::Gather, 3), (Function::Allreduce, 16), (Function::Allreduce, 2)]
-                .map(|(function, ranks)| choices.algorithm(function, 8, ranks))
+            [(Function::Gather, 3), (Function::Allreduce, 16), (Function::Allreduce, 8), (Function::Allreduce, 2)]
+                .map(|(function, ranks)| choices.algorithm(function, if ranks > 2 { 1 << 10 } else { 8 }, ranks))
         };
-        assert_eq!(algorithms(), [Algorithm::Flags; 3]);
+        assert_eq!(algorithms(), [Algorithm::Flags; 4]);
+        assert!(!choices.by_flags());
         choices.set_own_cores(true);
-        assert_eq!(algorithms(), [Algorithm::Fallback, Algorithm::Fallback, Algorithm::Flags]);
+        assert!(choices.by_flags());
+        assert_eq!(algorithms(), [Algorithm::Fallback, Algorithm::Fallback, Algorithm::Flags, Algorithm::Flags]);
+        assert_eq!(choices.algorithm(Function::Allreduce, 4 << 10, 16), Algorithm::Flags);
+        assert_eq!(choices.algorithm(Function::Reduce, 256 << 10, 4), Algorithm::Autotuned);
         assert_eq!(choices.algorithm(Function::Scatter, 3 * 128, 4), Algorithm::Flags);
         assert_eq!(choices.algorithm(Function::Scatter, 3 * 129, 4), Algorithm::Fallback);
         assert_eq!(choices.algorithm(Function::Barrier, 0, 16), Algorithm::Flags);

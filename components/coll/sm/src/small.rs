@@ -162,8 +162,12 @@ impl SmallData {
         root: usize,
         executor: &mut dyn Executor,
     ) -> Result<bool> {
-        let pattern = (Pattern::AllToOne(root), contribution_bytes(from, to));
-        let Some(epoch) = self.epoch(Function::Reduce, pattern, executor)? else { return Ok(false) };
+        let bytes = contribution_bytes(from, to);
+        let Some(team) = self.team(Function::Reduce, bytes, executor)? else { return Ok(false) };
+        if reduction::goes_in_parts(team, bytes, Some(root)) {
+            return reduction::reduce_in_parts(team, executor, (from, to, op), Some(root)).map(|()| true);
+        }
+        let epoch = Epoch::begin(team.0, team.1, Pattern::AllToOne(root), bytes)?;
         reduction::reduce(&epoch, executor, from, to, op).map(|()| true)
     }
 
@@ -174,6 +178,9 @@ impl SmallData {
         let Some(team) = self.team(Function::Allreduce, bytes, executor)? else { return Ok(false) };
         match pair_words::serves(team, bytes) && lies_packed(to) {
             true => pair_words::allreduce(team, executor, from, to, op)?,
+            false if reduction::goes_in_parts(team, bytes, None) => {
+                reduction::reduce_in_parts(team, executor, (from, Some(to), op), None)?;
+            }
             false => reduction::allreduce(&all_to_all(team, bytes)?, executor, from, to, op)?,
         }
         Ok(true)
@@ -275,7 +282,7 @@ impl SmallData {
         if is_reproducible && self.calls.fetch_add(1, Ordering::Relaxed) < CALLS_BEFORE {
             return Ok(None);
         }
-        let segment = Segment::create(self.rank, &self.peers, executor)?;
+        let segment = Segment::create(self.rank, &self.peers, self.choices.by_flags(), executor)?;
         Ok(self.segment.call_once(|| segment).as_ref())
     }
 

@@ -21,6 +21,8 @@ pub const CHOICES: &[Forced] = &[
     // The others run where the system puts them: here ranks share cores that they cannot leave.
     Forced { name: "bound", sm: "auto", options: &["--bind-to", "core"], traces: CHOSEN },
     Forced { name: "flags", sm: "flags", options: &[], traces: FLAGS },
+    // As ranks with a core each do by themselves, of which a small machine has only two.
+    Forced { name: "flags-of-ranks", sm: "flags", options: &["coll_sm_arrival", "flags"], traces: FLAGS },
     Forced { name: "message", sm: "message", options: &[], traces: MESSAGE },
     Forced { name: "direct", sm: "direct", options: &[], traces: DIRECTLY },
     Forced {

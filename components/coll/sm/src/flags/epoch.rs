@@ -2,8 +2,18 @@
 //!
 //! More than two ranks: each rank that contributes writes its data and arrives at the counter. The last one to arrive (in
 //! a one-to-all epoch the root) stores the release word, which the others poll. In an all-to-all epoch of ranks that share
-//! cores the last rank of each core arrives for all of them (`oversubscription`). In a scan each rank stores a flag of its
-//! own, and the ranks behind it poll that.
+//! cores the last rank of each core arrives for all of them (`oversubscription`).
+//!
+//! Ranks with a core each set flags of their own instead, and whoever waits for them polls all of these: a counter goes from core to core as often as
+//! there are ranks, flags go to all cores at the same time. In µs on 16 cores of an Intel Xeon (Sapphire Rapids):
+//!
+//! | ranks | MPI_Barrier by counter and by flags | MPI_Allreduce of 8 bytes by messages and by flags |
+//! |---|---|---|
+//! | 4 | 0.53, 0.34 | 0.70, 0.47 |
+//! | 8 | 0.77, 0.44 | 0.96, 0.60 |
+//! | 16 | 1.33, 0.65 | 1.19, 0.91 |
+//!
+//! In a scan all ranks do so; the ranks behind one poll its flag.
 //!
 //! Two ranks: the protocol of their flags is in `pair`.
 //!
@@ -34,6 +44,8 @@ pub struct Epoch<'a> {
     // Offset of the first rank's data, and how far the others' are apart.
     first: usize,
     apart: usize,
+    // Offset of the first rank's flag, if each rank sets one.
+    rank_flags: Option<usize>,
     // The arrival counter's value when all have come.
     expected: u64,
     // Of this rank in an all-to-all epoch, if ranks share cores.
@@ -61,6 +73,7 @@ impl<'a> Epoch<'a> {
                 values,
                 first,
                 apart,
+                rank_flags: None,
                 expected: 0,
                 core: None,
             });
@@ -68,9 +81,10 @@ impl<'a> Epoch<'a> {
         progress::flush();
         let mut state = segment.state.lock();
         let number = state.epoch + 1;
+        let by_flags = segment.by_flags;
         let is_inline = match pattern {
-            Pattern::OneToAll(_) | Pattern::Scan => bytes <= layout::FLAG_INLINE_BYTES,
-            Pattern::AllToAll | Pattern::AllToOne(_) => bytes <= layout::COUNTER_INLINE_BYTES,
+            Pattern::AllToAll | Pattern::AllToOne(_) if !by_flags => bytes <= layout::COUNTER_INLINE_BYTES,
+            _ => bytes <= layout::FLAG_INLINE_BYTES,
         };
         if number.is_multiple_of(OPERATIONS_PER_PASS) {
             progress::pass();
@@ -88,8 +102,18 @@ impl<'a> Epoch<'a> {
         }
         state.epoch = number;
         let (set, size) = (number as usize % layout::FLAG_SETS, segment.size);
+        let rank_flags = match pattern {
+            Pattern::AllToAll if by_flags => {
+                state.meetings += 1;
+                Some(layout::meeting_flag((state.meetings & 1) as usize, 0, size))
+            }
+            Pattern::AllToOne(_) if by_flags => Some(layout::rank_flag(set, 0, size)),
+            Pattern::Scan => Some(layout::rank_flag(set, 0, size)),
+            _ => None,
+        };
         let mut core = None;
         state.expected[set] += match pattern {
+            _ if rank_flags.is_some() => 0,
             Pattern::AllToAll => {
                 let shared_cores = state.sharing.begin_barrier(segment.shared(), segment.rank);
                 core = shared_cores.map(|(core, _)| core);
@@ -103,18 +127,24 @@ impl<'a> Epoch<'a> {
         }
         let (first, apart) = match (is_inline, pattern) {
             (true, Pattern::OneToAll(_)) => (layout::flag_inline(set, size), 0),
-            (true, Pattern::Scan) => (layout::scan_flag(set, 0, size) + 8, 64),
+            (true, _) if by_flags || pattern == Pattern::Scan => (rank_flags.unwrap_or(0) + 8, layout::RANK_FLAG_BYTES),
             (true, _) => (layout::counter_inline(set, 0, size), layout::COUNTER_INLINE_BYTES),
             (false, _) => (layout::data_slot(number as usize % layout::DATA_SLOTS, 0, size), layout::slot_bytes(size)),
         };
         let expected = state.expected[set];
-        Ok(Epoch { segment, peers, pattern, number, is_inline, values, first, apart, expected, core })
+        Ok(Epoch { segment, peers, pattern, number, is_inline, values, first, apart, rank_flags, expected, core })
     }
 
     /// Whether there are two ranks.
     #[inline(always)]
     pub fn is_pair(&self) -> bool {
         self.segment.size == 2
+    }
+
+    /// Whether each rank's data lies beside its flag, or beside the counter.
+    #[inline(always)]
+    pub fn is_inline(&self) -> bool {
+        self.is_inline
     }
 
     /// This rank.
@@ -164,7 +194,9 @@ impl<'a> Epoch<'a> {
 
     #[inline(always)]
     fn shared_word(&self, rank: usize, index: usize) -> &AtomicU64 {
-        debug_assert!(index < layout::slot_bytes(self.segment.size) / 8 && (index == 0 || !self.is_inline));
+        let most =
+            if self.is_inline && self.rank_flags.is_none() { 1 } else { layout::slot_bytes(self.segment.size) / 8 };
+        debug_assert!(index < most);
         self.segment.shared().word(self.offset(rank) + 8 * index)
     }
 
@@ -203,18 +235,12 @@ impl<'a> Epoch<'a> {
             let value = self.is_inline.then(|| self.values[self.segment.rank].get());
             return self.segment.set_flag(self.number, value, self.peers);
         }
-        match self.pattern {
-            Pattern::OneToAll(_) => self.release(),
-            Pattern::AllToAll | Pattern::AllToOne(_) => {
-                if self.arrive() {
-                    self.release();
-                }
-            }
-            Pattern::Scan => {
-                // Release pairs with the Acquire in `word::wait_for`.
-                self.scan_flag(self.rank()).store(self.number, Ordering::Release);
-                (self.rank() + 1..self.size()).for_each(|rank| self.notify(rank));
-            }
+        if let Some(flags) = self.rank_flags {
+            // Release pairs with the Acquire in `word::wait_for`.
+            self.rank_flag(flags, self.rank()).store(self.number, Ordering::Release);
+            self.notify_readers();
+        } else if matches!(self.pattern, Pattern::OneToAll(_)) || self.arrive() {
+            self.release();
         }
     }
 
@@ -249,15 +275,28 @@ impl<'a> Epoch<'a> {
     pub fn release(&self) {
         // Release pairs with the Acquire in `word::wait_for`.
         self.flag_set().release.store(self.number, Ordering::Release);
-        match self.pattern {
-            Pattern::AllToOne(root) => self.notify(root),
-            _ => self.peers.iter().flatten().for_each(|peer| peer.neighbor.notify()),
-        }
+        self.notify_readers();
+    }
+
+    #[inline(always)]
+    fn notify_readers(&self) {
+        let readers = match self.pattern {
+            Pattern::AllToOne(root) => &self.peers[root..=root],
+            Pattern::Scan => &self.peers[self.rank() + 1..],
+            Pattern::AllToAll | Pattern::OneToAll(_) => self.peers,
+        };
+        readers.iter().flatten().for_each(|peer| peer.neighbor.notify());
     }
 
     /// Waits until the data that this rank reads is complete.
     #[inline(always)]
     pub fn wait(&self) -> Result<()> {
+        if let Some(flags) = self.rank_flags {
+            // Those behind this one first, so that not all begin with one line.
+            let (rank, size) = (self.rank(), self.size());
+            let mut others = (rank + 1..size).chain(0..rank);
+            return others.try_for_each(|other| word::wait_for(self.rank_flag(flags, other), self.number));
+        }
         if !self.is_pair() {
             let release = self.flag_set().release;
             return match &self.core {
@@ -272,15 +311,24 @@ impl<'a> Epoch<'a> {
         Ok(())
     }
 
-    /// Scan: waits until the data of a rank before this one is complete.
+    /// Whether each rank sets a flag of its own: nobody comes last, and all data may be read after [`Epoch::wait`].
+    #[inline(always)]
+    pub fn has_rank_flags(&self) -> bool {
+        self.rank_flags.is_some()
+    }
+
+    /// Where each rank sets a flag: waits until the data of this one is complete.
     #[inline(always)]
     pub fn wait_for(&self, rank: usize) -> Result<()> {
-        word::wait_for(self.scan_flag(rank), self.number)
+        match self.rank_flags {
+            Some(flags) => word::wait_for(self.rank_flag(flags, rank), self.number),
+            None => self.wait(),
+        }
     }
 
     #[inline(always)]
-    fn scan_flag(&self, rank: usize) -> &AtomicU64 {
-        self.segment.shared().word(layout::scan_flag(self.number as usize % layout::FLAG_SETS, rank, self.size()))
+    fn rank_flag(&self, flags: usize, rank: usize) -> &AtomicU64 {
+        self.segment.shared().word(flags + rank * layout::RANK_FLAG_BYTES)
     }
 
     /// This rank has read the data for which it waited.
@@ -288,13 +336,6 @@ impl<'a> Epoch<'a> {
     pub fn acknowledge(&self) {
         if self.is_pair() && self.pattern != Pattern::AllToAll {
             self.segment.set_flag(self.number, None, self.peers);
-        }
-    }
-
-    #[inline(always)]
-    fn notify(&self, rank: usize) {
-        if let Some(peer) = &self.peers[rank] {
-            peer.neighbor.notify();
         }
     }
 }

@@ -6,7 +6,8 @@
 //! | 64 | 8 | detach count: how many ranks will never access the segment again | each rank once |
 //! | 128 | every F | flag set f = 0 … FLAG_SETS - 1, as below | |
 //! | C | every 64, 8 of them | core counter i = 0 … n - 2: arrivals of the ranks that share a core, in all-to-all epochs | each of them |
-//! | S | every 64 | scan flag f n + r, with more than two ranks, as below | rank r |
+//! | R | every 64 | flag of rank r in flag set f, f n + r, with more than two ranks, as below | rank r |
+//! | M | every 64 | meeting flag of rank r in all-to-all epochs, p n + r for the parity p of their number, likewise | rank r |
 //! | D | data slot | data slot of rank r in set a = 0 … DATA_SLOTS - 1 at D + (a (n + 1) + r) slot; r = n: the result | rank r; the last to come |
 //!
 //! A flag set, F = 64 ⌈(n + 1) / 8⌉ + 64 bytes:
@@ -18,11 +19,11 @@
 //! | F - 64 | 8 | release word: number of the epoch whose data is complete | the last to come, or the root |
 //! | F - 56 | 56 | flag-inline data, of the root or the result: it comes along with the release word | as the release word |
 //!
-//! A scan flag, by which rank r serves the ranks behind it:
+//! A rank's flag, which others poll:
 //!
 //! | offset | bytes | content |
 //! |---|---|---|
-//! | 0 | 8 | number of the last epoch whose data is complete |
+//! | 0 | 8 | number of the last epoch in which its data is complete |
 //! | 8 | 56 | flag-inline data |
 //!
 //! Epochs are numbered from 1. Epoch e has flag set e mod FLAG_SETS and data slots e mod DATA_SLOTS. With two ranks it has
@@ -36,13 +37,19 @@ pub const DATA_SLOTS: usize = if cfg!(loom) { 3 } else { 8 };
 pub const DETACH_COUNT: usize = 64;
 /// Bytes that must be zero before the segment is used.
 pub const fn head_bytes(ranks: usize) -> usize {
-    if ranks == 2 { core_counter(1, 2) } else { scan_flag(FLAG_SETS, 0, ranks) }
+    if ranks == 2 { core_counter(1, 2) } else { meeting_flag(2, 0, ranks) }
 }
 
-/// Offset of a rank's scan flag; its data of at most [`FLAG_INLINE_BYTES`] is 8 bytes on.
+/// Offset of a rank's flag in a flag set; its data of at most [`FLAG_INLINE_BYTES`] is 8 bytes on.
 #[inline(always)]
-pub const fn scan_flag(set: usize, rank: usize, ranks: usize) -> usize {
-    core_counter(ranks - 1, ranks) + (set * ranks + rank) * 64
+pub const fn rank_flag(set: usize, rank: usize, ranks: usize) -> usize {
+    core_counter(ranks - 1, ranks) + (set * ranks + rank) * RANK_FLAG_BYTES
+}
+
+/// Offset of a rank's flag in the all-to-all epochs of one parity, likewise.
+#[inline(always)]
+pub const fn meeting_flag(parity: usize, rank: usize, ranks: usize) -> usize {
+    rank_flag(FLAG_SETS, 0, ranks) + (parity * ranks + rank) * RANK_FLAG_BYTES
 }
 
 /// Offset of the arrival counter of the ranks that share a core.
@@ -105,6 +112,8 @@ const fn flag_set_bytes(ranks: usize) -> usize {
 
 /// Bytes of each rank beside an arrival counter.
 pub const COUNTER_INLINE_BYTES: usize = 8;
-/// Bytes beside a release word or a scan flag.
+/// Bytes of a rank's flag and its data: one line, which nobody else writes.
+pub const RANK_FLAG_BYTES: usize = 64;
+/// Bytes beside a release word or a rank's flag.
 pub const FLAG_INLINE_BYTES: usize = 56;
 const FLAG_SETS_AT: usize = 128;

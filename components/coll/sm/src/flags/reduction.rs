@@ -1,8 +1,11 @@
 //! Reductions through the segment. Operands are combined in rank order (MPI 5.0 §6.9.1), so that equal calls have equal
 //! results on all ranks, whichever rank came last.
 
-use crate::buffer::{contribution, lies_packed, packed};
+use crate::buffer::{contribution, lies_packed, others, packed, share};
 use crate::flags::epoch::Epoch;
+use crate::flags::layout;
+use crate::flags::rank_words;
+use crate::flags::segment::{Pattern, Team};
 use crate::raw::{copy, load, store};
 use ompi_core::data::{Counts, Data, Source};
 use ompi_core::error::Result;
@@ -30,7 +33,8 @@ pub fn reduce(
     copied.and(folded)
 }
 
-/// MPI_Allreduce: two ranks both combine, of more the last one to come does so for all.
+/// MPI_Allreduce: ranks that wait for each other's flags combine all of it, each for itself; else the last one to come does so for
+/// all.
 pub fn allreduce(
     epoch: &Epoch<'_>,
     executor: &mut dyn Executor,
@@ -39,7 +43,7 @@ pub fn allreduce(
     op: &Op,
 ) -> Result<()> {
     let copied = store(executor, &contribution(from, *to), epoch.own_slot(), to.bytes());
-    if epoch.is_pair() {
+    if epoch.is_pair() || epoch.has_rank_flags() {
         epoch.barrier()?;
         return copied.and(fold(epoch, executor, (to, 0), op));
     }
@@ -52,6 +56,61 @@ pub fn allreduce(
     }
     epoch.wait()?;
     copied.and(load(executor, result, to))
+}
+
+/// Whether each rank combines a part of the elements rather than all of them, or than the root all alone: a second epoch then costs less than
+/// what each would read.
+#[inline(always)]
+pub fn goes_in_parts((segment, _): Team<'_>, bytes: usize, root: Option<usize>) -> bool {
+    let from = if root.is_some() { ROOT_ALONE } else { layout::slot_bytes(segment.size) / segment.size };
+    segment.by_flags && segment.size > 2 && bytes > from
+}
+
+/// MPI_Allreduce, or MPI_Reduce with its target at the root: each rank combines a part of the elements, and whoever gets the result
+/// collects the parts.
+#[inline(never)]
+pub fn reduce_in_parts(
+    (segment, peers): Team<'_>,
+    executor: &mut dyn Executor,
+    (from, to, op): (Source<'_>, Option<&Data<'_>>, &Op),
+    root: Option<usize>,
+) -> Result<()> {
+    let (rank, size) = (segment.rank, segment.size);
+    let own = match (from, to) {
+        (Source::From(from), _) => from,
+        (Source::InPlace, Some(to)) => *to,
+        (Source::InPlace, None) => return Ok(()),
+    };
+    let bytes = own.bytes();
+    let element = own.datatype.layout.size();
+    let epoch = Epoch::begin(segment, peers, Pattern::AllToAll, bytes)?;
+    let mut done = store(executor, &own, epoch.own_slot(), bytes);
+    epoch.barrier()?;
+    let mine = share(&own, rank, size);
+    let sum = match to {
+        Some(to) => share(to, rank, size),
+        None => executor.scratch(&mine)?,
+    };
+    if sum.count > 0 {
+        let before = share(&own, 0, size).count * rank;
+        done = done.and(fold(&epoch, executor, (&sum, before * element), op));
+    }
+    let pattern = root.map_or(Pattern::AllToAll, Pattern::AllToOne);
+    let epoch = Epoch::begin(segment, peers, pattern, share(&own, 0, size).bytes())?;
+    let reads = root.is_none_or(|root| root == rank);
+    if root != Some(rank) {
+        done = done.and(store(executor, &sum, epoch.own_slot(), sum.bytes()));
+        epoch.signal();
+    }
+    let Some(to) = to.filter(|_| reads) else { return done };
+    epoch.wait()?;
+    for peer in others(rank, size) {
+        let into = share(to, peer, size);
+        if into.count > 0 {
+            done = done.and(load(executor, epoch.slot(peer), &into));
+        }
+    }
+    done
 }
 
 /// MPI_Reduce_scatter and MPI_Reduce_scatter_block: each rank combines its own block, which begins after `before` of `all`
@@ -82,9 +141,15 @@ pub fn scan(
 ) -> Result<()> {
     let (rank, bytes) = (epoch.rank(), to.bytes());
     let mut copied = Ok(());
-    if rank + 1 < epoch.size() {
+    let by_words = rank >= SCAN_WORDS && epoch.is_inline() && rank_words::serves(epoch, to);
+    if rank + 1 < epoch.size() || by_words {
         copied = store(executor, &contribution(from, *to), epoch.own_slot(), bytes);
         epoch.signal();
+    }
+    if by_words {
+        (0..rank).rev().try_for_each(|peer| epoch.wait_for(peer))?;
+        let last = rank + usize::from(!is_exclusive);
+        return copied.and(rank_words::combine(epoch, executor, (0..last, to), op));
     }
     let mut sum = Accumulator::new(executor, to)?;
     let mut before = (0..rank).rev();
@@ -108,8 +173,11 @@ pub fn elements(counts: Counts<'_>, rank: usize, size: usize) -> (usize, usize) 
     (before, (rank..size).fold(before, |all, rank| all.saturating_add(counts.count(rank))))
 }
 
-/// All ranks' data, from byte `from` on, combined from the last rank to the first.
+/// All ranks' data, from byte `from` on, combined from the last rank to the first, or as `rank_words` does.
 fn fold(epoch: &Epoch<'_>, executor: &mut dyn Executor, (into, from): (&Data<'_>, usize), op: &Op) -> Result<()> {
+    if from == 0 && epoch.is_inline() && rank_words::serves(epoch, into) {
+        return rank_words::combine(epoch, executor, (0..epoch.size(), into), op);
+    }
     let last = epoch.size() - 1;
     load(executor, epoch.slot(last).wrapping_add(from), into)?;
     let mut sum = Accumulator::new(executor, into)?;
@@ -139,3 +207,8 @@ impl<'a> Accumulator<'a> {
         }
     }
 }
+
+/// Bytes up to which the root combines alone: other ranks go on meanwhile.
+const ROOT_ALONE: usize = 1 << 10;
+/// The first rank of a scan that combines words in pairs: for fewer words the pairs cost more than they save.
+const SCAN_WORDS: usize = 7;

@@ -20,6 +20,8 @@ pub struct Segment {
     pub flags: [[Flag; 2]; 2],
     /// More: their words, by flag set.
     pub flag_sets: Box<[FlagSet]>,
+    /// More: whether a rank for which others wait sets a flag of its own, rather than that all count themselves in.
+    pub by_flags: bool,
     /// The epochs so far.
     pub state: ConditionalLock<SegmentState>,
     block: PoolBlock,
@@ -63,6 +65,8 @@ pub struct SegmentState {
     pub epoch: u64,
     /// The last one in which this rank waited for all: before it came, each rank had finished all earlier ones.
     pub last_barrier: u64,
+    /// All-to-all epochs in which ranks set flags of their own.
+    pub meetings: u64,
     /// Which ranks share cores.
     pub sharing: CoreSharing,
     /// The epoch before which the ranks exchange their cores again.
@@ -75,7 +79,12 @@ pub struct SegmentState {
 
 impl Segment {
     /// Gets it from rank 0: all ranks call it at the same place of their program. `None` on all if there is no room.
-    pub fn create(rank: usize, peers: &[Option<Peer>], executor: &mut dyn Executor) -> Result<Option<Segment>> {
+    pub fn create(
+        rank: usize,
+        peers: &[Option<Peer>],
+        by_flags: bool,
+        executor: &mut dyn Executor,
+    ) -> Result<Option<Segment>> {
         let size = peers.len();
         let wanted = Wanted {
             bytes: layout::bytes(size),
@@ -85,16 +94,19 @@ impl Segment {
             users: size as u64,
         };
         let Some(block) = PoolBlock::create((rank, peers), ("flags", wanted), executor)? else { return Ok(None) };
-        let segment = Segment::over(block, rank, size);
-        segment.state.lock().core_exchange_at = 0;
+        let segment = Segment::over(block, rank, size, by_flags);
+        if !by_flags {
+            segment.state.lock().core_exchange_at = 0;
+        }
         Ok(Some(segment))
     }
 
     /// The segment of `size` ranks in memory whose head is all zeros.
-    pub fn over(block: PoolBlock, rank: usize, size: usize) -> Segment {
+    pub fn over(block: PoolBlock, rank: usize, size: usize, by_flags: bool) -> Segment {
         let state = ConditionalLock::new(SegmentState {
             epoch: 0,
             last_barrier: 0,
+            meetings: 0,
             sharing: CoreSharing::default(),
             core_exchange_at: u64::MAX,
             expected: [0; layout::FLAG_SETS],
@@ -109,7 +121,7 @@ impl Segment {
         let flag_set =
             |set| FlagSet { counter: word(layout::counter(set, size)), release: word(layout::release(set, size)) };
         let flag_sets = (0..layout::FLAG_SETS).map(flag_set).collect();
-        Segment { block, rank, size, flags, flag_sets, state }
+        Segment { block, rank, size, flags, flag_sets, by_flags, state }
     }
 
     /// The memory.

@@ -3,7 +3,7 @@
 //! In MPI_Alltoallv and MPI_Alltoallw each rank knows only its own lengths: all ranks exchange them first, and short blocks
 //! come along.
 
-use crate::buffer::{VBlocks, block_index, contribution, packed};
+use crate::buffer::{VBlocks, block_index, contribution, others, packed};
 use crate::flags::epoch::Epoch;
 use crate::flags::layout;
 use crate::raw::{copy, load, store};
@@ -107,10 +107,6 @@ impl<'a> ExchangedLengths<'a> {
         }
         done
     }
-}
-
-fn others(rank: usize, size: usize) -> impl Iterator<Item = usize> {
-    (0..size).filter(move |peer| *peer != rank)
 }
 
 // Words of a slot: the longest block's bytes, all bytes, and an entry for each of the others: the length of its block, and the

@@ -99,6 +99,15 @@ impl Rank {
         assert_eq!(sum, all_combined(size, which, count));
     }
 
+    fn reduce_in_parts(&mut self, which: u32, count: usize, root: Option<usize>) {
+        let (rank, size) = (self.on.rank, self.on.size);
+        let (mut own, mut sum) = (values(rank, 0, which, count), vec![0; count]);
+        let (from, to) = (Source::From(data(&mut own, count)), data(&mut sum, count));
+        let to = root.is_none_or(|root| root == rank).then_some(&to);
+        reduction::reduce_in_parts((&self.segment, &self.peers), &mut self.on, (from, to, &op()), root).unwrap();
+        assert!(to.is_none() || sum == all_combined(size, which, count));
+    }
+
     fn reduce_scatter(&mut self, which: u32, count: usize) {
         let (rank, size) = (self.on.rank, self.on.size);
         let (mut own, mut sum) = (values(rank, 0, which, size * count), vec![0; count]);
@@ -156,14 +165,19 @@ fn ranks(size: usize, each: fn(&mut Rank)) {
 }
 
 fn ranks_within(preemptions: usize, size: usize, each: fn(&mut Rank)) {
-    ranks_on(&[], preemptions, size, each);
+    ranks_on((&[], false), preemptions, size, each);
+}
+
+/// Ranks that set flags of their own.
+fn ranks_by_flags(preemptions: usize, size: usize, each: fn(&mut Rank)) {
+    ranks_on((&[], true), preemptions, size, each);
 }
 
 /// Ranks on these cores, where they share any.
-fn ranks_on(cores: &'static [u64], preemptions: usize, size: usize, each: fn(&mut Rank)) {
+fn ranks_on((cores, by_flags): (&'static [u64], bool), preemptions: usize, size: usize, each: fn(&mut Rank)) {
     let memory = Memory::new(layout::bytes(size));
     among(size, preemptions, memory, move |rank| {
-        let segment = Segment::over(memory.part(layout::DETACH_COUNT), rank, size);
+        let segment = Segment::over(memory.part(layout::DETACH_COUNT), rank, size, by_flags);
         if !cores.is_empty() {
             assert!(segment.state.lock().sharing.learn(cores.to_vec(), rank));
         }
@@ -251,7 +265,7 @@ fn three_ranks_combine_what_lies_in_slots() {
 /// The last one of a core counts for it.
 #[test]
 fn three_ranks_on_two_cores_combine_what_lies_beside_the_count() {
-    ranks_on(&[1, 2, 1], usize::MAX, 3, |rank| {
+    ranks_on((&[1, 2, 1], false), usize::MAX, 3, |rank| {
         rank.allreduce(0, INLINE);
         rank.barrier();
     });
@@ -260,7 +274,7 @@ fn three_ranks_on_two_cores_combine_what_lies_beside_the_count() {
 /// Counters of all-to-one epochs have nothing to do with cores.
 #[test]
 fn three_ranks_on_two_cores_go_on_after_one_waited_for_all() {
-    ranks_on(&[1, 1, 2], 1, 3, |rank| {
+    ranks_on((&[1, 1, 2], false), 1, 3, |rank| {
         rank.reduce(0, IN_SLOT, 1);
         rank.allreduce(1, IN_SLOT);
         rank.allgather(2, INLINE);
@@ -270,7 +284,7 @@ fn three_ranks_on_two_cores_go_on_after_one_waited_for_all() {
 /// What moved from one core to another is counted there from then on.
 #[test]
 fn three_ranks_move_to_other_cores() {
-    ranks_on(&[1, 2, 1], 1, 3, |rank| {
+    ranks_on((&[1, 2, 1], false), 1, 3, |rank| {
         rank.barrier();
         rank.segment.state.lock().sharing.learn(vec![3, 3, 2], rank.on.rank);
         rank.allreduce(0, INLINE);
@@ -283,7 +297,7 @@ fn three_ranks_move_to_other_cores() {
 
 #[test]
 fn three_ranks_on_one_core_meet() {
-    ranks_on(&[5, 5, 5], usize::MAX, 3, |rank| {
+    ranks_on((&[5, 5, 5], false), usize::MAX, 3, |rank| {
         rank.allgather(0, IN_SLOT);
         rank.barrier();
     });
@@ -371,12 +385,63 @@ fn three_ranks_combine_in_slots_again_and_again() {
     ranks_within(0, 3, |rank| (0..4).for_each(|which| rank.allreduce(which, IN_SLOT)));
 }
 
+/// Each sets a flag and reads those of all; each parity is used twice.
+#[test]
+fn three_ranks_with_flags_of_their_own_combine_what_lies_beside_them() {
+    ranks_by_flags(0, 3, |rank| (0..3).for_each(|which| rank.allreduce(which, INLINE)));
+}
+
+#[test]
+fn one_of_three_gathers_in_slots_behind_their_flags_again_and_again() {
+    ranks_by_flags(0, 3, |rank| (0..3).for_each(|which| rank.gather(which, IN_SLOT, 0)));
+}
+
+#[test]
+fn three_ranks_with_flags_of_their_own_combine_in_slots() {
+    ranks_by_flags(0, 3, |rank| (0..2).for_each(|which| rank.allreduce(which, IN_SLOT)));
+}
+
+/// The parity of meetings, not that of epochs, says which flag is free.
+#[test]
+fn three_ranks_with_flags_of_their_own_meet_around_what_one_writes() {
+    ranks_by_flags(0, 3, |rank| {
+        rank.allgather(0, INLINE);
+        rank.bcast(1, INLINE, 1);
+        rank.allgather(2, INLINE);
+    });
+}
+
+/// A barrier comes before a flag set is used again.
+#[test]
+fn one_of_three_gathers_what_lies_beside_their_flags_again_and_again() {
+    ranks_by_flags(0, 3, |rank| (0..4).for_each(|which| rank.gather(which, INLINE, 0)));
+}
+
+#[test]
+fn one_of_three_combines_what_lies_beside_their_flags_after_a_scan() {
+    ranks_by_flags(1, 3, |rank| {
+        rank.scan(0, INLINE, false);
+        rank.reduce(1, INLINE, 0);
+        rank.gather(2, INLINE, 1);
+    });
+}
+
+#[test]
+fn three_ranks_combine_a_part_each() {
+    ranks_by_flags(0, 3, |rank| rank.reduce_in_parts(0, IN_SLOT, None));
+}
+
+#[test]
+fn three_ranks_combine_a_part_each_for_one_of_them() {
+    ranks_by_flags(0, 3, |rank| rank.reduce_in_parts(0, IN_SLOT, Some(1)));
+}
+
 /// A rank that counted itself out reads nothing any more: the memory may belong to others then.
 #[test]
 fn what_all_have_left_nobody_reads() {
     let memory = Memory::new(layout::bytes(2));
     among(2, usize::MAX, memory, move |rank| {
-        let segment = Segment::over(memory.part(layout::DETACH_COUNT), rank, 2);
+        let segment = Segment::over(memory.part(layout::DETACH_COUNT), rank, 2, false);
         let mut one = Rank { segment, peers: nobody(2), on: Copies::new(rank, 2, memory) };
         one.bcast(0, IN_SLOT, 0);
         let departed = one.segment.shared().word(layout::DETACH_COUNT);

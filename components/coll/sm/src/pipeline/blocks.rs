@@ -1,7 +1,7 @@
 //! The blocks of a buffer, one per rank, while they go through rings.
 
 use super::schedule::Pieces;
-use crate::buffer::{block, contiguous_target, packed};
+use crate::buffer::{block, contiguous_target, others, packed};
 use ompi_core::data::Data;
 use ompi_core::error::Result;
 use ompi_core::executor::Executor;
@@ -63,18 +63,6 @@ impl<'a> Targets<'a> {
         }
         others(rank, size).try_for_each(|peer| executor.copy(&self.run(peer), &block(&self.to, peer)))
     }
-}
-
-/// All other ranks, each rank beginning with another one.
-pub fn others(rank: usize, size: usize) -> impl Iterator<Item = usize> {
-    (rank + 1..size).chain(0..rank)
-}
-
-/// The elements of a piece that a rank combines.
-pub fn share<'a>(piece: &Data<'a>, rank: usize, size: usize) -> Data<'a> {
-    let each = piece.count.div_ceil(size);
-    let begin = (rank * each).min(piece.count);
-    piece.at_element(begin as isize, each.min(piece.count - begin))
 }
 
 /// The same elements at another address: types without gaps begin where their data does.

@@ -1,10 +1,10 @@
 //! Data movement through rings: MPI_Bcast, MPI_Gather, MPI_Scatter, MPI_Allgather, MPI_Alltoall.
 
 use super::Pipeline;
-use super::blocks::{OwnBlock, Targets, others};
+use super::blocks::{OwnBlock, Targets};
 use super::ring::Ring;
 use super::schedule::{Pieces, schedule};
-use crate::buffer::{block, block_index, contiguous_source, contiguous_target, contribution, packed};
+use crate::buffer::{block, block_index, contiguous_source, contiguous_target, contribution, others, packed};
 use ompi_core::data::{Data, Source};
 use ompi_core::error::Result;
 use ompi_core::executor::Executor;

@@ -2,11 +2,11 @@
 //! ranks have the same bits.
 
 use super::Pipeline;
-use super::blocks::{others, relocated, share};
+use super::blocks::relocated;
 use super::channel::Channel;
 use super::ring::Ring;
 use super::schedule::{Pieces, schedule};
-use crate::buffer::{block_index, contribution};
+use crate::buffer::{block_index, contribution, others, share};
 use crate::operand::Operands;
 use alloc::vec::Vec;
 use ompi_core::data::{Data, Source};

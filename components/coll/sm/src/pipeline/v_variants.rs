@@ -1,10 +1,11 @@
 //! MPI_Allgatherv, MPI_Alltoallv and MPI_Alltoallw through rings: as many steps as the longest block needs.
 
 use super::Pipeline;
-use super::blocks::others;
 use super::ring::Ring;
 use super::schedule::{Pieces, schedule};
-use crate::buffer::{VBlocks, block_index, contiguous_source, contiguous_target, contribution, longest, packed};
+use crate::buffer::{
+    VBlocks, block_index, contiguous_source, contiguous_target, contribution, longest, others, packed,
+};
 use crate::flags::v_variants::ExchangedLengths;
 use alloc::vec::Vec;
 use ompi_core::data::{Blocks, Data, Source};

@@ -18,11 +18,21 @@ pub enum Launcher {
     Slurm(Slurm),
 }
 
+// As images for containers set it for Open MPI.
+fn isolated(hosts: &[String]) -> Refusal {
+    Refusal::usage(format!(
+        "the job has processes on {}, and parameter plm is isolated: no daemon is started on another host; --mca plm auto, or \
+         OMPI_MCA_plm out of the environment, allows it",
+        hosts.join(", ")
+    ))
+}
+
 impl Launcher {
     /// As `--mca plm` says, or as the hosts suggest. `prefix` is where ompi-rs lies on them, if not where it lies here.
     pub fn new(settings: &Settings, hosts: &[String], prefix: Option<&Path>) -> Result<Launcher, Refusal> {
         let slurm = match settings.component.as_str() {
             "auto" => !settings.has_agent && super::slurm::holds(hosts),
+            "isolated" => return Err(isolated(hosts)),
             component => component == "slurm",
         };
         Ok(match slurm {
