@@ -224,8 +224,8 @@ no_answer() {
     run --mca btl_tcp_connect_timeout_s 2 && fail "a peer that never answers was reached"
     [ $(($(date +%s) - start)) -lt 30 ] || fail "the deadline of 2 s came late"
     # Both ends try; who gives up first ends the job.
-    near="from 10.77.1.1 (interface $one) to 10.77.1.2:[0-9]*, process 1"
-    far="from 10.77.1.2 (interface or$$b) to 10.77.1.1:[0-9]*, process 0"
+    near="from 10.77.1.1 (interface $one) to 10.77.1.2:[0-9]*, process 1 on [^:]*"
+    far="from 10.77.1.2 (interface or$$b) to 10.77.1.1:[0-9]*, process 0 on [^:]*"
     grep -q -e "cannot connect $near: no answer within 2 s" -e "cannot connect $far: no answer within 2 s" "$work/said" ||
         fail "the message does not name both ends and the interface"
 }

@@ -291,3 +291,33 @@ pub const LEAVING_NS: u64 = 5_000_000_000;
 /// That all of them arrive damaged is as likely as that one does, to this power.
 const FAREWELLS: u32 = 8;
 const BUFFERS_KEPT: usize = 64;
+
+#[cfg(test)]
+mod tests {
+    use super::super::segmentation::tests::Narrow;
+    use super::*;
+    use opal_core::framework::btl::Endpoint;
+
+    #[test]
+    fn another_transport_carries_what_the_peer_may_lack() {
+        let transports = [Narrow::new(1000, 7), Narrow::new(1000, 8)];
+        let paths = transports.map(|module| Path { module, endpoint: Endpoint(0) });
+        let mut links = Links::new();
+        links.connect(1, &paths);
+        *transports[0].room.lock().unwrap() = 1;
+        for byte in [1, 2] {
+            let mut fill = |place: *mut u8| crate::raw::frame::copy_frame(place, &[byte]);
+            links.send(1, 0, Content { am: 4, immediate: 9, bytes: 1, fill: &mut fill }, 0).unwrap();
+        }
+        assert_eq!(links.fail_over(2, 7).map(|path| path.endpoint), None, "of a process that was never met");
+        assert!(links.fail_over(1, 7).is_some());
+        *transports[1].room.lock().unwrap() = 9;
+        links.pass(0);
+        let carried = transports[1].carried.lock().unwrap();
+        let frames = carried.iter().map(|(immediate, frame)| Frame::check(*immediate, frame).unwrap());
+        let frames: Vec<_> = frames.map(|frame| (frame.kind, frame.channel, frame.number)).collect();
+        assert_eq!(frames, [(Kind::Data, 0, 0), (Kind::Data, 0, 1)], "both, one of which had gone by the other one");
+        assert_eq!(transports[0].carried.lock().unwrap().len(), 1);
+        assert!(links.fail_over(1, 8).is_none(), "none is left");
+    }
+}

@@ -95,7 +95,7 @@ const KIND: AmId = wire::CHECKED;
 const WHOLE_MOST: usize = 2 << 20;
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use super::*;
     use opal_core::framework::btl::{Caps, Endpoint, Module, Peer, RemoteCaps};
     use std::boxed::Box;
@@ -103,14 +103,14 @@ mod tests {
     use std::vec;
 
     /// Carries so much at once, and has room for so many more.
-    struct Narrow {
+    pub struct Narrow {
         caps: Caps,
-        room: Mutex<usize>,
-        carried: Mutex<Vec<(u64, Vec<u8>)>>,
+        pub room: Mutex<usize>,
+        pub carried: Mutex<Vec<(u64, Vec<u8>)>>,
     }
 
     impl Narrow {
-        fn new(send_bytes: usize) -> &'static Narrow {
+        pub fn new(send_bytes: usize, wire_id: u32) -> &'static Narrow {
             let caps = Caps {
                 immediate_bits: 64,
                 inline_bytes: 0,
@@ -120,7 +120,7 @@ mod tests {
                 bandwidth_mbps: 1,
                 exclusivity: 0,
                 remote: RemoteCaps::NONE,
-                wire_id: 7,
+                wire_id,
             };
             Box::leak(Box::new(Narrow { caps, room: Mutex::new(0), carried: Mutex::default() }))
         }
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn what_is_too_long_goes_in_pieces_and_goes_on_where_there_was_no_room() {
-        let narrow = Narrow::new(100);
+        let narrow = Narrow::new(100, 7);
         let path = ChannelPath::new(Path { module: narrow, endpoint: Endpoint(0) }, 3);
         let frame = whole(1000);
         let mut calls = 0;
