@@ -7,6 +7,7 @@
 //! | a component of framework btl | of one of its modules, in the order of `query`; a peer's modules get all of them |
 //! | `framework/component` | of any other component |
 //! | `process/cores` | the cores of the process |
+//! | `process/host` | the name of its host, for people |
 //!
 //! A reader skips the names that it does not know.
 

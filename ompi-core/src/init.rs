@@ -168,6 +168,7 @@ fn start() -> opal_core::Result<()> {
         let ess::Identity { job, rank, size, local_size, .. } = environment.identity();
         btl::set_job(btl::Job { number: job, index: rank, size, one_node: local_size == size, secret });
     }
+    btl::name_hosts(process::known_host);
     smsc::select(environment.launcher())?;
     rcache::select()?;
     bml::select()?;
@@ -185,6 +186,7 @@ fn start() -> opal_core::Result<()> {
 fn published(bml: &dyn bml::Module) -> Vec<u8> {
     let mut list = bml.addresses();
     process::publish_cores(&mut list);
+    process::publish_host(&mut list);
     for smsc::Selected { name, module } in smsc::selected() {
         addresses::push(&mut list, &format!("{}/{name}", smsc::FRAMEWORK.name), &module.address());
     }

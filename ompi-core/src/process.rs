@@ -122,6 +122,25 @@ pub fn publish_cores(list: &mut Vec<u8>) {
     addresses::push(list, CORES, sys::own_cores().map(u64::to_le_bytes).as_flattened());
 }
 
+/// Appends the name of this process's host to what it publishes.
+pub fn publish_host(list: &mut Vec<u8>) {
+    let name = sys::hostname();
+    addresses::push(list, HOST, &name.as_bytes()[..name.len().min(HOST_BYTES_MAX)]);
+}
+
+/// The name of a process's host, where this process has already seen what it published; waits for nothing.
+pub fn known_host(index: u32) -> Option<String> {
+    let published = OWN.get()?.addresses.get(index as usize)?;
+    host(published)
+}
+
+/// A peer may have written anything.
+fn host(published: &[u8]) -> Option<String> {
+    let name = addresses::find_named(published, HOST)?;
+    let is_fine = !name.is_empty() && name.len() <= HOST_BYTES_MAX && name.iter().all(u8::is_ascii_graphic);
+    core::str::from_utf8(name).ok().filter(|_| is_fine).map(String::from)
+}
+
 fn cores(published: &[u8]) -> Option<Cores> {
     let bytes = addresses::find_named(published, CORES)?;
     let (words, rest) = bytes.as_chunks::<8>();
@@ -130,6 +149,8 @@ fn cores(published: &[u8]) -> Option<Cores> {
 }
 
 const CORES: &str = "process/cores";
+const HOST: &str = "process/host";
+const HOST_BYTES_MAX: usize = 64;
 
 /// The own job.
 struct Own {
@@ -428,5 +449,17 @@ mod tests {
         let mut short = Vec::new();
         addresses::push(&mut short, CORES, &[0; 33]);
         assert_eq!(cores(&short), None);
+    }
+
+    #[test]
+    fn the_name_of_a_host_is_text() {
+        let mut list = Vec::new();
+        publish_host(&mut list);
+        assert_eq!(host(&list), Some(sys::hostname()));
+        for wrong in [&b""[..], b"a\nb", b"\xff", &[b'a'; HOST_BYTES_MAX + 1]] {
+            let mut list = Vec::new();
+            addresses::push(&mut list, HOST, wrong);
+            assert_eq!(host(&list), None, "{wrong:?}");
+        }
     }
 }

@@ -6,6 +6,7 @@
 #   no_answer detour falls_silent goes_down
 #   many_addresses routes striping unequal slows_down flapping lossy       (links.sh; SEEDS="1 2 …" for the last two)
 #   frames frames_refused frames_lossy                                     (frames.sh: btl/eth)
+#   gateway no_route other_family two_families two_transports              (ways.sh)
 #   kept                                                                   (links.sh; for `cargo xtask bench links` only)
 set -eu
 # All of it happens in namespaces that end with their first process, as those of `cargo xtask cluster` do: whatever is killed,
@@ -223,8 +224,8 @@ no_answer() {
     run --mca btl_tcp_connect_timeout_s 2 && fail "a peer that never answers was reached"
     [ $(($(date +%s) - start)) -lt 30 ] || fail "the deadline of 2 s came late"
     # Both ends try; who gives up first ends the job.
-    near="from 10.77.1.1 (interface $one) to 10.77.1.2:[0-9]*, process 1"
-    far="from 10.77.1.2 (interface or$$b) to 10.77.1.1:[0-9]*, process 0"
+    near="from 10.77.1.1 (interface $one) to 10.77.1.2:[0-9]*, process 1 on [^:]*"
+    far="from 10.77.1.2 (interface or$$b) to 10.77.1.1:[0-9]*, process 0 on [^:]*"
     grep -q -e "cannot connect $near: no answer within 2 s" -e "cannot connect $far: no answer within 2 s" "$work/said" ||
         fail "the message does not name both ends and the interface"
 }
@@ -233,6 +234,8 @@ no_answer() {
 . "$here/links.sh"
 # shellcheck source=tests/cluster/frames.sh
 . "$here/frames.sh"
+# shellcheck source=tests/cluster/ways.sh
+. "$here/ways.sh"
 [ "$(id -u)" = 0 ] || skip "needs root"
 command -v ip >/dev/null && command -v tc >/dev/null || skip "needs ip and tc: apt-get install iproute2"
 ip netns add "$space" 2>"$work/said" || skip "this system makes no network namespaces: $(cat "$work/said")"
@@ -248,7 +251,7 @@ frames_lossy) cc -O2 "$here/lossy_wire.c" -o "$work/lossy_wire" ;;
 all | lossy) "$dist/bin/mpicc" -O2 "$here/traffic.c" -o "$work/traffic" && cc -O2 "$here/lossy_wire.c" -o "$work/lossy_wire" ;;
 esac
 [ "$case" != all ] || set -- one_wire unnamed weights exclude_network exclude_name include_unknown ipv6 no_answer detour falls_silent goes_down \
-    many_addresses routes striping unequal slows_down flapping lossy frames frames_refused frames_lossy
+    many_addresses routes striping unequal slows_down flapping lossy frames frames_refused frames_lossy gateway no_route other_family two_families two_transports
 [ "$case" = all ] || set -- "$case"
 for case in "$@"; do
     ip netns add "$space"

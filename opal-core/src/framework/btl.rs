@@ -11,7 +11,7 @@
 //! # The life of a module
 //! 1. [`set_job`] and [`shmem::select`](crate::framework::shmem::select), before any transport is opened.
 //! 2. `open` and [`Component::query`] of each component, once. A transport that cannot run here declines with a sentence.
-//! 3. [`register_handler`], [`register_placement`], [`register_drain`], [`on_failure`] and [`on_unknown_peer`], by the PML, once each.
+//! 3. [`register_handler`], [`register_placement`], [`register_drain`], [`on_failure`], [`on_path_failure`] and [`on_unknown_peer`], by the PML, once each; [`name_hosts`] before that.
 //! 4. [`Module::address`] of each module, once. All processes exchange the results.
 //! 5. [`Module::add_peer`] for a process, before this one first sends to it. The peer may have added this process long before and
 //!    sent to it: what it sent must be kept. All processes of this node are added early; a module that reaches others says by
@@ -390,7 +390,10 @@ mod placement;
 mod remote;
 mod wire_id;
 pub use drain::{Drain, Drained, PeekResult, drain, drain_with, register_drain, replace_drain};
-pub use handlers::{deliver, failed, on_failure, on_unknown_peer, register_handler, unknown_peer};
+pub use handlers::{
+    deliver, failed, name_hosts, on_failure, on_path_failure, on_unknown_peer, path_failed, peer_named,
+    register_handler, unknown_peer,
+};
 pub use job::{Job, job, set_job};
 pub use module_ref::ModuleRef;
 pub use placement::{Fill, PREFIX_BYTES_MAX, Placement, RxPayload, placement, register_placement};

@@ -1,7 +1,7 @@
 //! The module: sends, frames that arrive, and what is due.
 #![allow(unsafe_code)] // the unsafe methods of the framework's trait
 
-use crate::params::{SILENCE_NOTE_S, SILENCE_TIMEOUT_S};
+use crate::params::{EXCLUSIVITY, SILENCE_NOTE_S, SILENCE_TIMEOUT_S};
 use crate::state::{Peer, Peers};
 use crate::window::{Acknowledged, Arrival, FRAMES, Message};
 use crate::wire::{self, HEADER_BYTES, Header, Key};
@@ -69,7 +69,7 @@ impl Eth {
                 send_bytes: payload,
                 latency_ns: 30_000,
                 bandwidth_mbps,
-                exclusivity: 90,
+                exclusivity: EXCLUSIVITY.size() as u32,
                 remote: RemoteCaps::NONE,
                 wire_id: wire::WIRE_ID,
             },
@@ -259,7 +259,7 @@ impl Eth {
         };
         if is_over(SILENCE_TIMEOUT_S.int().unsigned_abs()) {
             message!(
-                "rank {rank} ({card}) acknowledged nothing for {seconds} s, btl_eth_silence_timeout_s{}; it counts as lost",
+                "rank {rank} ({card}) acknowledged nothing for {seconds} s, btl_eth_silence_timeout_s{}; btl/eth gives it up",
                 link()
             );
             peer.closed = true;
@@ -356,7 +356,7 @@ impl Module for Eth {
             (unknown, lost, core::mem::take(&mut state.delivered))
         };
         unknown.into_iter().for_each(btl::unknown_peer);
-        lost.into_iter().for_each(btl::failed);
+        lost.into_iter().for_each(|peer| btl::path_failed(peer, wire::WIRE_ID));
         delivered
     }
 }

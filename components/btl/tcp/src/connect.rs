@@ -2,6 +2,7 @@
 
 use crate::connection::Connection;
 use crate::handshake::{self, EndpointIds, Progress};
+use crate::path::Path;
 use crate::record::Protect;
 use crate::rx_table::RxTable;
 use crate::session::Session;
@@ -77,7 +78,7 @@ pub fn advance(transport: &Transport, table: &mut RxTable, connection: &Connecti
             let said = made.and_then(|()| send_hello(transport, connection, tx, received));
             match said {
                 Err(errno) if is_transient(errno) && back_off(transport, connection, tx) => Ok(()),
-                said => said.map_err(socket::why),
+                said => said.map_err(why),
             }
         }
         State::HelloSent(hello) => {
@@ -296,11 +297,41 @@ pub fn cannot(transport: &Transport, connection: &Connection, reason: &Reason) -
     format!("cannot connect {}: {reason}", transport.ends(connection))
 }
 
+/// As [`socket::why`] of an attempt, with what to do.
+pub fn why(errno: Errno) -> Reason {
+    let why = socket::why(errno);
+    match errno {
+        Errno::HOSTUNREACH | Errno::NETUNREACH => {
+            format!("{why}; add one on both hosts, or name interfaces that join them with btl_tcp_if_include")
+        }
+        _ => why,
+    }
+}
+
+/// For people, where all ways to a peer were tried in vain: between which addresses, if there was more than one.
+pub fn tried(transport: &Transport, connection: &Connection) -> String {
+    let connections = || transport.to_peer(connection.peer);
+    let own = connections().map(Connection::path);
+    let paths: Vec<Path> = own.chain(connections().flat_map(|one| &one.spare).copied()).collect();
+    if paths.len() < 2 {
+        return String::new();
+    }
+    let mut text = String::from("; tried were ");
+    for (place, path) in paths.iter().take(NAMED_MOST).enumerate() {
+        text.push_str(if place == 0 { "" } else { ", " });
+        text.push_str(&format!("{} to {}", path.local.address, path.remote.address));
+    }
+    if paths.len() > NAMED_MOST {
+        text.push_str(&format!(" and {} more", paths.len() - NAMED_MOST));
+    }
+    text
+}
+
 /// The reason of an attempt whose deadline has passed.
 pub fn too_late(transport: &Transport, tx: &Tx) -> Reason {
     format!(
-        "no answer within {} s (btl_tcp_connect_timeout_s): a firewall, or an interface that the peer's network cannot reach: \
-         btl_tcp_if_include says which ones to use",
+        "no answer within {} s (btl_tcp_connect_timeout_s): a firewall, a router between the two that does not forward, or an interface \
+         that the peer's network cannot reach: btl_tcp_if_include says which ones to use",
         transport.patience_ns(tx) / 1_000_000_000
     )
 }
@@ -364,7 +395,7 @@ fn retry(transport: &Transport, connection: &Connection, tx: &mut Tx, errno: Opt
     if tx.closed <= most && back_off(transport, connection, tx) {
         return Ok(());
     }
-    Err(errno.map_or_else(|| String::from("the other end closed each connection before it was made"), socket::why))
+    Err(errno.map_or_else(|| String::from("the other end closed each connection before it was made"), why))
 }
 
 /// Makes one attempt.
@@ -442,6 +473,8 @@ fn is_transient(errno: Errno) -> bool {
     matches!(errno, Errno::CONNREFUSED | Errno::CONNRESET | Errno::CONNABORTED | Errno::PIPE)
 }
 
+/// So many pairs of addresses are named to people.
+const NAMED_MOST: usize = 8;
 /// How often a connection that took another path looks for its own.
 const PROBE_EVERY_NS: u64 = 2_000_000_000;
 /// Where the user says nothing.

@@ -10,6 +10,7 @@ use crate::search;
 use crate::socket;
 use crate::state::State;
 use crate::transport::Transport;
+use crate::wire;
 use alloc::string::String;
 use alloc::vec::Vec;
 use opal_core::framework::btl;
@@ -48,7 +49,7 @@ impl Poller {
         }
         sort::ascending(&mut lost);
         lost.dedup();
-        lost.iter().for_each(|peer| btl::failed(*peer));
+        lost.iter().for_each(|peer| btl::path_failed(*peer, wire::WIRE_ID));
         lost.len()
     }
 
@@ -90,10 +91,13 @@ impl Poller {
             // The peer's process ended, which the launcher reports better.
             None | Some(Errno::CONNRESET | Errno::PIPE) => {
                 verbose!(btl::FRAMEWORK, 10, "tcp: the peer closed the connection {ends}");
+                self.fail_peer(transport, connection.peer);
             }
-            Some(errno) => message!("btl/tcp: the connection {ends} is lost: {}", socket::why(errno)),
+            Some(errno) => {
+                message!("btl/tcp: the connection {ends} is lost: {}", socket::why(errno));
+                self.fail_paths(transport, connection.peer);
+            }
         }
-        self.fail_peer(transport, connection.peer);
     }
 
     /// A connection cannot be made. One that was in force tries the next path; another one fails over to another one to the
@@ -127,19 +131,29 @@ impl Poller {
                 message!("btl/tcp: {said}. Other pairs of addresses are tried");
             }
             None => {
-                message!("btl/tcp: {said}");
-                self.fail_peer(transport, connection.peer);
+                message!("btl/tcp: {said}{}", connect::tried(transport, connection));
+                self.fail_paths(transport, connection.peer);
             }
         }
     }
 
-    /// Closes all connections to a peer and tells the layer above.
+    /// Closes all connections to a peer that has ended, and tells the layer above.
     pub fn fail_peer(&mut self, transport: &Transport, peer: u32) {
+        self.close_all(transport, peer);
+        btl::failed(peer);
+    }
+
+    /// As [`Poller::fail_peer`] where nobody knows that: another transport may reach it.
+    pub fn fail_paths(&mut self, transport: &Transport, peer: u32) {
+        self.close_all(transport, peer);
+        btl::path_failed(peer, wire::WIRE_ID);
+    }
+
+    fn close_all(&mut self, transport: &Transport, peer: u32) {
         for connection in transport.to_peer(peer) {
             transport.close(connection);
             self.remove(connection.id);
         }
-        btl::failed(peer);
     }
 
     /// Sees to connections on which a system call failed.
@@ -161,7 +175,7 @@ impl Poller {
         for (id, errno) in failed {
             let Some(connection) = transport.connection(id) else { continue };
             if self.rx.get(id).is_none() || connection.tx.lock().resume.is_some() {
-                self.cannot_connect(transport, connection, socket::why(errno));
+                self.cannot_connect(transport, connection, connect::why(errno));
                 continue;
             }
             // What the peer sent before it went is still there.

@@ -34,6 +34,12 @@ impl Meter {
         self.since = Some((first, now_ns));
     }
 
+    /// The first byte that counts, while time passes.
+    #[cfg(test)]
+    pub fn first(&self) -> Option<u64> {
+        self.since.map(|(first, _)| first)
+    }
+
     /// The peer has all before this byte. `is_idle`: nothing else is on its way that it will acknowledge.
     pub fn acknowledged(&mut self, number: u64, is_idle: bool, now_ns: u64) {
         let Some((first, since_ns)) = self.since else { return };

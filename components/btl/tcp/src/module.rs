@@ -73,7 +73,7 @@ impl Module {
         let lower = transport.job.index < peer.index;
         let (found, pairs) = self.choose(&ours, &theirs, lower);
         let Some(ends) = found else {
-            if pairs.is_empty() && self.interface == 0 {
+            if pairs.is_empty() && self.interface == 0 && !theirs.is_empty() {
                 self.say_apart(peer, &ours, &theirs);
             }
             return Ok(None);
@@ -156,14 +156,26 @@ impl Module {
         (guess, spare)
     }
 
-    /// The processes of a node may be in network namespaces of their own.
+    /// Nobody can guess a way. The processes of a node may be in network namespaces of their own.
     fn say_apart(&self, peer: &Peer<'_>, ours: &[AddressRecord], theirs: &[AddressRecord]) {
         let is_apart = |own: &AddressRecord| theirs.iter().all(|record| record.network != own.network);
-        if self.tcp.transport.job.one_node && peer.same_node && ours.iter().all(is_apart) && !theirs.is_empty() {
+        if !ours.iter().all(is_apart) {
+            return;
+        }
+        let is_loopback = ours.iter().all(|record| record.loopback);
+        if self.tcp.transport.job.one_node && peer.same_node && is_loopback {
             message!(
                 "btl/tcp: process {} is on this node in another network namespace, and a job on one node listens on the \
                  loopback alone; name the interfaces that join the two with `--mca btl_tcp_if_include`",
                 peer.index
+            );
+        } else {
+            message!(
+                "btl/tcp: none of the addresses of {} ({}) can be reached from one of this process ({}): they are of other families, lead \
+                 to this host itself, or lead nowhere; name interfaces that join the two with `--mca btl_tcp_if_include`",
+                btl::peer_named(peer.index),
+                listed(theirs),
+                listed(ours)
             );
         }
     }
@@ -359,6 +371,12 @@ impl wait::Sockets for Tcp {
     fn poll_now(&self) {
         self.poller.lock().poll_now();
     }
+}
+
+/// For people.
+fn listed(records: &[AddressRecord]) -> String {
+    let addresses: Vec<String> = records.iter().map(|record| format!("{}", record.address)).collect();
+    addresses.join(", ")
 }
 
 /// So many pairs of addresses are tried where no connection can be made, at the same time.

@@ -106,6 +106,7 @@ impl Poller {
             let tried = paths.iter().filter_map(|path| transport.connection(*path)).map(|path| transport.ends(path));
             let tried: Vec<String> = tried.collect();
             message!("btl/tcp: {}", lost(peer, &why, reason, &tried));
+            return self.fail_paths(transport, peer);
         }
         self.fail_peer(transport, peer);
     }
@@ -114,8 +115,9 @@ impl Poller {
 /// For people: that a peer is out of reach, and by which paths.
 pub fn lost(peer: u32, why: &str, reason: &str, tried: &[String]) -> String {
     format!(
-        "process {peer} cannot be reached any more: the connection broke ({why}), and no path carries it on. Tried: {}. The \
+        "{} cannot be reached any more: the connection broke ({why}), and no path carries it on. Tried: {}. The \
          last attempt: {reason}",
+        btl::peer_named(peer),
         tried.join("; ")
     )
 }

@@ -222,4 +222,4 @@ const KEEPALIVE_MAX_S: u64 = 32_767;
 /// A third of the time passes before the first one, and a third after each.
 const PROBES: u32 = 2;
 /// Copying so much is cheaper than a second part of a call.
-const TOGETHER_BYTES: usize = 512;
+pub const TOGETHER_BYTES: usize = 512;

@@ -15,7 +15,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::net::{IpAddr, SocketAddr};
-use opal_core::framework::btl::{Endpoint, Job};
+use opal_core::framework::btl::{self, Endpoint, Job};
 use opal_core::framework::reachable::same_network;
 use opal_core::sparse::OnceTable;
 use opal_core::sync::{AtomicBool, AtomicU64, AtomicUsize, ConditionalLock, Once, Ordering};
@@ -331,6 +331,6 @@ impl Transport {
     fn ends_by(&self, Path { local, remote }: Path, peer: u32) -> String {
         let name = self.interfaces.get(local.interface as usize).map_or("?", |interface| interface.name.as_str());
         let to = SocketAddr::new(remote.address, remote.port);
-        format!("from {} (interface {name}) to {to}, process {peer}", local.address)
+        format!("from {} (interface {name}) to {to}, {}", local.address, btl::peer_named(peer))
     }
 }

@@ -337,6 +337,9 @@ impl Tx {
         if self.sealer.is_some() {
             return self.write_protected(lead, payload);
         }
+        if self.queue.retains() && payload.len() <= socket::TOGETHER_BYTES {
+            return self.write_kept(lead, payload);
+        }
         let Some(socket) = &self.socket else {
             self.queue.push(lead);
             self.queue.push(payload);
@@ -360,6 +363,16 @@ impl Tx {
                 self.state = State::Failed(errno);
             }
         }
+        self.cork()
+    }
+
+    /// As `write_now` of what is short and kept: it leaves from where it is kept, and is copied once.
+    #[inline]
+    fn write_kept(&mut self, lead: &[u8], payload: &[u8]) -> FollowUp {
+        self.queue.push(lead);
+        self.queue.push(payload);
+        self.write();
+        self.messages += usize::from(!self.queue.unsent().is_empty());
         self.cork()
     }
 

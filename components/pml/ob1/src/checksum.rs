@@ -18,6 +18,9 @@
 //!  PROBE ──────────────────────────────────► REPEAT, or nobody looks
 //! ```
 //!
+//! Where a transport says that it no longer reaches the peer and another one does, that one carries the frames of its channel from then
+//! on ([`segmentation`]); numbers and order stay.
+//!
 //! A single copy has no frames: the RTS names the CRC32C of the sender's data, the receiver compares it with that of its buffer
 //! before FIN, and has it come again in frames if they differ ([`crate::protocol::smsc`]).
 //!
@@ -27,7 +30,9 @@
 pub mod frame;
 mod incoming;
 pub mod links;
+
 mod outgoing;
+mod segmentation;
 pub mod transport;
 
 #[cfg(test)]
@@ -39,6 +44,7 @@ pub use self::outgoing::ROUNDS_MOST;
 use self::links::{LINKS, now_ns};
 use crate::params;
 use alloc::vec::Vec;
+use ompi_core::framework::bml::Path;
 use opal_core::sync::Once;
 
 /// Whether messages carry checksums: the same for the life of the process.
@@ -64,6 +70,13 @@ pub fn is_drained() -> bool {
 /// As [`is_drained`] for a process of another job, which is left.
 pub fn has_parted(process: u32) -> bool {
     !is_on() || LINKS.lock().has_parted(process, now_ns())
+}
+
+/// A transport, all of whose modules have this wire id, no longer reaches the process: another one that does carries what it would have,
+/// and what of it the process may lack. `None` if there is no other one.
+#[cold]
+pub fn fail_over(process: u32, wire_id: u32) -> Option<Path> {
+    if is_on() { LINKS.lock().fail_over(process, wire_id) } else { None }
 }
 
 /// The process is lost.

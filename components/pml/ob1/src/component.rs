@@ -37,6 +37,7 @@ impl pml::Component for Component {
             }
         }
         btl::on_failure(failure::peer_failed);
+        btl::on_path_failure(failure::path_failed);
         btl::on_unknown_peer(endpoint::meet);
         progress::add_callback(ob1_progress::progress).map_err(|_| Declined("progress has no place left"))?;
         if checks {

@@ -4,6 +4,8 @@ use super::{AM_IDS, AmHandler, AmId, FRAMEWORK};
 use crate::mem::Untrusted;
 use crate::sync::Once;
 use crate::{Error, Result};
+use alloc::format;
+use alloc::string::String;
 
 static AM_HANDLERS: [Once<AmHandler>; AM_IDS] = [const { Once::new() }; AM_IDS];
 static ON_FAILURE: Once<fn(peer: u32)> = Once::new();
@@ -57,6 +59,39 @@ pub fn on_failure(callback: fn(peer: u32)) {
 pub fn failed(peer: u32) {
     if let Some(callback) = ON_FAILURE.get() {
         callback(peer);
+    }
+}
+
+static ON_PATH_FAILURE: Once<fn(peer: u32, wire_id: u32)> = Once::new();
+
+/// Registers the function that is called when a transport no longer reaches a peer, which others may reach; once.
+pub fn on_path_failure(callback: fn(peer: u32, wire_id: u32)) {
+    ON_PATH_FAILURE.call_once(|| callback);
+}
+
+/// As [`failed`] where nothing says that the peer has ended: none of the component's modules, which have this wire id, reaches it
+/// any more. The peer is lost unless another transport reaches it and what was sent is kept above.
+#[cold]
+pub fn path_failed(peer: u32, wire_id: u32) {
+    match ON_PATH_FAILURE.get() {
+        Some(callback) => callback(peer, wire_id),
+        None => failed(peer),
+    }
+}
+
+static HOST_OF: Once<fn(peer: u32) -> Option<String>> = Once::new();
+
+/// Registers the function that knows the names of peers' hosts, and waits for nothing; once.
+pub fn name_hosts(host_of: fn(peer: u32) -> Option<String>) {
+    HOST_OF.call_once(|| host_of);
+}
+
+/// For messages of modules: `process 3 on node7`, or `process 3` where nobody knows its host.
+#[cold]
+pub fn peer_named(peer: u32) -> String {
+    match HOST_OF.get().and_then(|host_of| host_of(peer)) {
+        Some(host) => format!("process {peer} on {host}"),
+        None => format!("process {peer}"),
     }
 }
 

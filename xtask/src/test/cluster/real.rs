@@ -222,6 +222,6 @@ fn all_sent(cluster: &Cluster, before: &[u64], least: u64) -> Result<()> {
 const OTHER_BYTES: u64 = 600_000;
 const LIMIT: Duration = Duration::from_secs(900);
 /// Of mpi4py's modules.
-pub const SAMPLE: &[&str] = &["test_p2p_buf", "test_cco_buf"];
+const SAMPLE: &[&str] = &["test_p2p_buf", "test_cco_buf"];
 /// Ranks of a host.
 const EACH: u32 = 2;

@@ -8,6 +8,7 @@ use crate::raw;
 use crate::record::Protect;
 use crate::resume;
 use crate::state::State;
+use crate::wire::HEADER_BYTES;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use opal_core::framework::btl::{self, Endpoint, Fill, Placement, RxPayload};
@@ -437,6 +438,25 @@ fn a_stream_is_drained_when_the_other_system_has_it() {
     assert!(raw::unacknowledged(&socket) > 0 && !hosts[0].transport.is_drained());
     let_through(&hosts, 0);
     poll_until(&hosts, 20, || TAKEN.lock().unwrap().len() == 2 && hosts[0].transport.is_drained());
+}
+
+#[test]
+fn a_measurement_counts_what_is_on_its_way() {
+    let _guard = start();
+    let hosts = hosts(1, quick(Protect::None));
+    let send = |bytes: usize| hosts[0].transport.send(endpoint(0, 0, 1), PLAIN, 0, &vec![1; bytes]).unwrap();
+    send(5);
+    poll_until(&hosts, 20, || TAKEN.lock().unwrap().len() == 1);
+    drop_all(&hosts, 0);
+    let first = || hosts[0].transport.connection(endpoint(0, 0, 1).0).unwrap().tx.lock().meter.first();
+    send(20_000);
+    hosts[0].transport.flush();
+    assert_eq!(first(), None, "that is little");
+    send(256 << 10);
+    // Whether the peer's system has said that it has the first message, or not yet.
+    assert!(first().is_some_and(|first| first <= (HEADER_BYTES + 5) as u64), "{:?}", first());
+    let_through(&hosts, 0);
+    poll_until(&hosts, 20, || TAKEN.lock().unwrap().len() == 3);
 }
 
 /// Each message is an answer, so that the system waits for the next one before it acknowledges: 40 ms if none comes.

@@ -1,7 +1,7 @@
 //! The handlers where messages carry checksums: they check what arrived, and call the others for what is whole and next.
 
 use crate::checksum::Arrived;
-use crate::checksum::frame::{self, Frame};
+use crate::checksum::frame::{self, Frame, Kind};
 use crate::checksum::links::{LINKS, now_ns};
 use crate::counters::DAMAGED;
 use crate::protocol::failure;
@@ -24,16 +24,27 @@ fn arrived(process: u32, immediate: u64, payload: Untrusted<'_>) {
     payload.copy_to(&mut own);
     match Frame::check(immediate, &own) {
         None => damaged(process),
-        Some(frame) => {
-            let arrived = LINKS.lock().arrived(process, frame, own.len(), now_ns());
-            if arrived == Arrived::Next
-                && let Some((_, handler)) = super::ALL.iter().find(|(am, _)| *am == frame.am)
-            {
-                handler(process, immediate, Untrusted::of(&own[frame::BYTES..]));
+        Some(head) if head.kind == Kind::Piece => {
+            let whole = LINKS.lock().piece(process, head, &own[frame::BYTES..]);
+            match whole.as_deref().map(|whole| (whole, Frame::check(immediate, whole))) {
+                Some((whole, Some(frame))) if frame.kind != Kind::Piece => take(process, immediate, frame, whole),
+                Some(_) => damaged(process),
+                None => {}
             }
         }
+        Some(frame) => take(process, immediate, frame, &own),
     }
     LINKS.lock().give_buffer(own);
+}
+
+/// A frame is whole.
+fn take(process: u32, immediate: u64, frame: Frame, bytes: &[u8]) {
+    let arrived = LINKS.lock().arrived(process, frame, bytes.len(), now_ns());
+    if arrived == Arrived::Next
+        && let Some((_, handler)) = super::ALL.iter().find(|(am, _)| *am == frame.am)
+    {
+        handler(process, immediate, Untrusted::of(&bytes[frame::BYTES..]));
+    }
 }
 
 /// Something without a checksum arrived: its kind was damaged, or the sender has no checksums, which it will say.

@@ -3,12 +3,12 @@
 //! | bytes | field |
 //! |---|---|
 //! | 0–3 | CRC32C of the immediate as 8 bytes, and of everything behind this field |
-//! | 4 | kind: DATA 1, STATUS 2, REPEAT 3, PROBE 4 |
+//! | 4 | kind: DATA 1, STATUS 2, REPEAT 3, PROBE 4, PIECE 5 |
 //! | 5 | am id of the message; 0 unless DATA |
-//! | 6 | channel: of the sender for DATA and PROBE, of the receiver for STATUS and REPEAT |
+//! | 6 | channel: of the sender for DATA, PROBE and PIECE, of the receiver for STATUS and REPEAT |
 //! | 7 | 0 |
-//! | 8–11 | number of the message on its channel, modulo 2³²; 0 unless DATA |
-//! | 12–15 | number of the next message that the sender of the frame expects on the channel of that index |
+//! | 8–11 | DATA: number of the message on its channel, modulo 2³²; PIECE: where in its frame it begins; else 0 |
+//! | 12–15 | number of the next message that the sender of the frame expects on the channel of that index; PIECE: length of its frame |
 
 use opal_core::framework::btl::AmId;
 use opal_core::mem::Crc32c;
@@ -24,6 +24,8 @@ pub enum Kind {
     Repeat = 3,
     /// Asks for [`Kind::Repeat`].
     Probe = 4,
+    /// A part of a frame that is too long for the transport.
+    Piece = 5,
 }
 
 /// A header, checked.
@@ -67,6 +69,7 @@ impl Frame {
             2 => Kind::Status,
             3 => Kind::Repeat,
             4 => Kind::Probe,
+            5 => Kind::Piece,
             _ => return None,
         };
         let (number, expected) = (u32::from_le_bytes([a, b, c, d]), u32::from_le_bytes(expected));

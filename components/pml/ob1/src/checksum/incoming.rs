@@ -1,6 +1,7 @@
 //! What arrives on one channel of a peer: which message is next, and what the peer is to be told.
 
 use super::frame::{Frame, Kind};
+use super::segmentation::Pieces;
 
 /// One channel of a peer.
 #[derive(Debug, Default)]
@@ -13,6 +14,8 @@ pub struct Incoming {
     answer: Option<Kind>,
     // The peer was asked then to repeat what is next, which has not come since.
     repeats_since_ns: Option<u64>,
+    /// Of a frame that comes in pieces.
+    pub pieces: Pieces,
 }
 
 /// What a frame was.
@@ -44,7 +47,7 @@ impl Incoming {
                 self.answer = Some(Kind::Repeat);
                 Arrived::Nothing
             }
-            Kind::Status | Kind::Repeat => Arrived::Nothing,
+            Kind::Status | Kind::Repeat | Kind::Piece => Arrived::Nothing,
         }
     }
 

@@ -3,8 +3,7 @@
 use super::frame::{BYTES, Frame, Kind};
 use super::incoming::{Arrived, Incoming};
 use super::outgoing::{Content, Medium, Outgoing};
-use crate::raw::frame::copy_frame;
-use crate::wire;
+use super::segmentation::ChannelPath;
 use alloc::vec::Vec;
 use ompi_core::framework::bml::Path;
 use opal_core::framework::btl::Full;
@@ -38,22 +37,14 @@ pub struct Links {
 #[derive(Default)]
 struct Link {
     // By channel; of the peer's there may be more or fewer.
-    outgoing: Vec<(Rail, Outgoing)>,
+    outgoing: Vec<(ChannelPath, Outgoing)>,
+    // The transports that reach the peer.
+    living: Vec<Path>,
     incoming: Vec<Incoming>,
     is_busy: bool,
     // At the end of the job: since when the peer has been silent, and how often it was told what arrived.
     silent_since_ns: Option<u64>,
     farewells: u32,
-}
-
-/// The transport of a channel.
-struct Rail(Path);
-
-impl Medium for Rail {
-    fn carry(&self, immediate: u64, frame: &[u8]) -> Result<(), Full> {
-        let Path { module, endpoint } = self.0;
-        module.send(endpoint, wire::CHECKED, immediate, frame.len(), &mut |place| copy_frame(place, frame))
-    }
 }
 
 impl Links {
@@ -63,8 +54,29 @@ impl Links {
 
     /// These are the paths to a process, by channel.
     pub fn connect(&mut self, process: u32, paths: &[Path]) {
-        let outgoing = (0..).zip(paths).map(|(channel, path)| (Rail(*path), Outgoing::new(channel)));
-        self.links.entry(process as usize).outgoing = outgoing.collect();
+        let outgoing =
+            (0..).zip(paths).map(|(channel, path)| (ChannelPath::new(*path, channel), Outgoing::new(channel)));
+        let link = self.links.entry(process as usize);
+        (link.outgoing, link.living) = (outgoing.collect(), paths.to_vec());
+    }
+
+    /// See [`super::fail_over`].
+    pub fn fail_over(&mut self, process: u32, wire_id: u32) -> Option<Path> {
+        let link = self.links.get_mut(process as usize)?;
+        link.living.retain(|path| path.module.caps().wire_id != wire_id);
+        let other = *link.living.first()?;
+        for (path, outgoing) in link.outgoing.iter_mut().filter(|(path, _)| path.is_by(wire_id)) {
+            path.fail_over(other);
+            outgoing.start_again();
+        }
+        self.list_busy(process);
+        Some(other)
+    }
+
+    /// A piece of a frame of a process arrived: the frame, if it was the last one.
+    pub fn piece(&mut self, process: u32, head: Frame, piece: &[u8]) -> Option<Vec<u8>> {
+        let incoming = self.links.get_mut(process as usize)?.incoming_on(usize::from(head.channel));
+        incoming.pieces.add(head.number as usize, head.expected as usize, piece)
     }
 
     /// The process is lost, or was left.
@@ -91,15 +103,15 @@ impl Links {
     pub fn send(&mut self, process: u32, channel: u8, message: Content<'_>, now_ns: u64) -> Result<(), Full> {
         let buffer = self.buffers.pop().unwrap_or_default();
         let link = self.links.get_mut(process as usize).ok_or(Full)?;
-        let (rail, outgoing) = link.outgoing.get_mut(usize::from(channel)).ok_or(Full)?;
-        outgoing.flush(rail);
+        let (path, outgoing) = link.outgoing.get_mut(usize::from(channel)).ok_or(Full)?;
+        outgoing.flush(path);
         if outgoing.is_full() {
             give(&mut self.buffers, buffer);
             return Err(Full);
         }
         let incoming = link.incoming.get_mut(usize::from(channel));
         let expected = incoming.as_ref().map_or(0, |incoming| incoming.expected());
-        outgoing.push(message, expected, buffer, rail, now_ns);
+        outgoing.push(message, expected, buffer, path, now_ns);
         if let Some(incoming) = incoming {
             incoming.told(Kind::Data);
         }
@@ -119,8 +131,8 @@ impl Links {
                 outgoing.repeat();
             }
         }
-        if matches!(frame.kind, Kind::Data | Kind::Probe) && link.incoming.len() <= channel {
-            link.incoming.resize_with(channel + 1, Incoming::default);
+        if matches!(frame.kind, Kind::Data | Kind::Probe) {
+            link.incoming_on(channel);
         }
         let arrived = link.incoming.get_mut(channel).map(|incoming| incoming.arrived(frame, bytes, now_ns));
         self.list_busy(process);
@@ -185,6 +197,14 @@ impl Links {
 }
 
 impl Link {
+    /// The peer's channel, which is made where it is not known yet.
+    fn incoming_on(&mut self, channel: usize) -> &mut Incoming {
+        if self.incoming.len() <= channel {
+            self.incoming.resize_with(channel + 1, Incoming::default);
+        }
+        &mut self.incoming[channel]
+    }
+
     fn is_waiting(&self) -> bool {
         self.outgoing.iter().any(|(_, outgoing)| !outgoing.is_empty()) || self.incoming.iter().any(Incoming::owes)
     }
@@ -192,8 +212,8 @@ impl Link {
     fn pass(&mut self, now_ns: u64) -> usize {
         let mut moved = 0;
         for channel in 0..self.outgoing.len() {
-            let (rail, outgoing) = &mut self.outgoing[channel];
-            moved += outgoing.flush(rail);
+            let (path, outgoing) = &mut self.outgoing[channel];
+            moved += outgoing.flush(path);
             if outgoing.is_probe_due(now_ns) && self.tell(channel, Kind::Probe) {
                 self.outgoing[channel].1.probed(now_ns);
             }
@@ -210,11 +230,11 @@ impl Link {
 
     /// Sends a frame without a message about a channel, by its transport or another one.
     fn tell(&self, channel: usize, kind: Kind) -> bool {
-        let Some((rail, _)) = self.outgoing.get(channel).or(self.outgoing.last()) else { return false };
+        let Some((path, _)) = self.outgoing.get(channel).or(self.outgoing.last()) else { return false };
         let expected = self.incoming.get(channel).map_or(0, Incoming::expected);
         let mut frame = [0; BYTES];
         Frame { kind, am: 0, channel: channel as u8, number: 0, expected }.seal(0, &mut frame);
-        rail.carry(0, &frame).is_ok()
+        path.carry(0, &frame).is_ok()
     }
 
     fn is_drained(&mut self, now_ns: u64) -> bool {
@@ -242,7 +262,7 @@ impl Link {
 
     /// Whether the process has all that was sent to it, or has been silent for long.
     fn is_heard(&mut self, now_ns: u64) -> bool {
-        self.outgoing.iter_mut().for_each(|(rail, outgoing)| _ = outgoing.flush(rail));
+        self.outgoing.iter_mut().for_each(|(path, outgoing)| _ = outgoing.flush(path));
         if self.outgoing.iter().all(|(_, outgoing)| outgoing.is_empty()) {
             return true;
         }
@@ -271,3 +291,33 @@ pub const LEAVING_NS: u64 = 5_000_000_000;
 /// That all of them arrive damaged is as likely as that one does, to this power.
 const FAREWELLS: u32 = 8;
 const BUFFERS_KEPT: usize = 64;
+
+#[cfg(test)]
+mod tests {
+    use super::super::segmentation::tests::Narrow;
+    use super::*;
+    use opal_core::framework::btl::Endpoint;
+
+    #[test]
+    fn another_transport_carries_what_the_peer_may_lack() {
+        let transports = [Narrow::new(1000, 7), Narrow::new(1000, 8)];
+        let paths = transports.map(|module| Path { module, endpoint: Endpoint(0) });
+        let mut links = Links::new();
+        links.connect(1, &paths);
+        *transports[0].room.lock().unwrap() = 1;
+        for byte in [1, 2] {
+            let mut fill = |place: *mut u8| crate::raw::frame::copy_frame(place, &[byte]);
+            links.send(1, 0, Content { am: 4, immediate: 9, bytes: 1, fill: &mut fill }, 0).unwrap();
+        }
+        assert_eq!(links.fail_over(2, 7).map(|path| path.endpoint), None, "of a process that was never met");
+        assert!(links.fail_over(1, 7).is_some());
+        *transports[1].room.lock().unwrap() = 9;
+        links.pass(0);
+        let carried = transports[1].carried.lock().unwrap();
+        let frames = carried.iter().map(|(immediate, frame)| Frame::check(*immediate, frame).unwrap());
+        let frames: Vec<_> = frames.map(|frame| (frame.kind, frame.channel, frame.number)).collect();
+        assert_eq!(frames, [(Kind::Data, 0, 0), (Kind::Data, 0, 1)], "both, one of which had gone by the other one");
+        assert_eq!(transports[0].carried.lock().unwrap().len(), 1);
+        assert!(links.fail_over(1, 8).is_none(), "none is left");
+    }
+}

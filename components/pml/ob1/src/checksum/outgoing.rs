@@ -134,6 +134,11 @@ impl Outgoing {
         }
     }
 
+    /// What the peer may lack goes again: another medium carries it from now on.
+    pub fn start_again(&mut self) {
+        self.unsent = 0;
+    }
+
     /// Whether the peer asked so often that nothing will ever arrive.
     pub fn is_lost(&self) -> bool {
         self.rounds >= ROUNDS_MOST

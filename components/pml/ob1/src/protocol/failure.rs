@@ -11,7 +11,16 @@ use ompi_core::framework::bml::{self, Change};
 use ompi_core::process;
 use ompi_core::request;
 use ompi_core::status::ANY_SOURCE;
-use opal_core::wait;
+use opal_core::framework::btl;
+use opal_core::{message, wait};
+
+/// A transport says that it no longer reaches a process. Where messages have checksums another one may carry what it would have.
+#[cold]
+pub fn path_failed(process: u32, wire_id: u32) {
+    let Some(path) = checksum::fail_over(process, wire_id) else { return peer_failed(process) };
+    let name = bml::selected().and_then(|bml| bml.transport_name(&path)).unwrap_or("?");
+    message!("messages to {} go by btl/{name} from now on", btl::peer_named(process));
+}
 
 /// A transport says that a process can no longer be reached.
 pub fn peer_failed(process: u32) {
