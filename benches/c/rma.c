@@ -149,9 +149,14 @@ static void measure(const struct bench *b, const struct pattern *pattern, int cr
     if (pattern->call == put || pattern->call == lock) {
         bench_fill(s.buffer, (size_t)size, 3);
         alone(&s, 1);
+        /* MPICH wants a lock around MPI_Win_sync. */
+        if (pattern->how == ALONE)
+            MPI_Win_lock(MPI_LOCK_SHARED, b->rank, 0, s.win);
         MPI_Win_sync(s.win);
         if (b->rank == 1)
             bench_verify(b, s.memory, (size_t)size, 3);
+        if (pattern->how == ALONE)
+            MPI_Win_unlock(b->rank, s.win);
         MPI_Barrier(MPI_COMM_WORLD);
     }
     if (pattern->call == accumulate)

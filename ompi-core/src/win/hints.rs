@@ -4,9 +4,10 @@
 //!
 //! * `no_locks`: a lock breaks the promise and is refused (MPI_ERR_RMA_SYNC).
 //! * `alloc_shared_noncontig`, `mpi_minimum_memory_alignment`: when the memory is made.
-//! * `accumulate_ordering`, `accumulate_ops`, `same_size`, `same_disp_unit`, `mpi_accumulate_granularity`: recorded, and not used:
-//!   accumulates of one process to one element are always done in their order, and of any two operations at one element each is
-//!   atomic.
+//! * `mpi_accumulate_granularity`: when the window is made. From 1 to 8, many elements of an accumulate are changed by an instruction each,
+//!   where others would wait for a lock meanwhile.
+//! * `accumulate_ordering`, `accumulate_ops`, `same_size`, `same_disp_unit`: recorded, and not used: accumulates of one process to one
+//!   element are always done in their order, and of any two operations at one element each is atomic.
 //!
 //! Hints that are not understood, and values that are none, are ignored and not returned.
 
@@ -42,6 +43,13 @@ impl WinHints {
         self.0.lock().iter().any(|(key, value)| *key == wanted && value == "true")
     }
 
+    /// What one is set to.
+    pub fn number(&self, wanted: &str) -> u64 {
+        let hints = self.0.lock();
+        let found = hints.iter().find(|(key, _)| *key == wanted);
+        found.and_then(|(_, value)| value.parse().ok()).unwrap_or(0)
+    }
+
     /// MPI_Win_get_info.
     pub fn info(&self) -> Info {
         let info = Info::of([]);
@@ -56,6 +64,9 @@ pub const NO_LOCKS: &str = "no_locks";
 /// The parts of a shared window need not follow each other.
 pub const NONCONTIGUOUS: &str = "alloc_shared_noncontig";
 
+/// For how many bytes accumulates hold something.
+pub const GRANULARITY: &str = "mpi_accumulate_granularity";
+
 type Allowed = fn(&str) -> bool;
 
 /// Key, default, and which values are understood.
@@ -63,7 +74,7 @@ const DEFAULTS: [(&str, &str, Allowed); 7] = [
     (NO_LOCKS, "false", is_flag),
     ("accumulate_ordering", "rar,raw,war,waw", is_ordering),
     ("accumulate_ops", "same_op_no_op", |value| matches!(value, "same_op" | "same_op_no_op")),
-    ("mpi_accumulate_granularity", "0", |value| value.parse::<u64>().is_ok()),
+    (GRANULARITY, "0", |value| value.parse::<u64>().is_ok()),
     ("same_size", "false", is_flag),
     ("same_disp_unit", "false", is_flag),
     (NONCONTIGUOUS, "false", is_flag),
