@@ -5,7 +5,7 @@
 //!
 //! One who goes through says so in a word of its own process, then looks at the gate again. One who shuts the gate changes it, has the system
 //! run a full barrier on every core ([`sys::membarrier`]), and waits until nobody is inside. At least one of two sees the other's word
-//! so, and to go through costs no fence. A gate whose processes are not all registered for that barrier is never open.
+//! so, and to go through costs no fence. Where not all processes are registered for that barrier the gate is shut from the beginning.
 
 use crate::error::{Class, Fault, Result};
 use opal_core::sync::{AtomicU64, Once, Ordering, compiler_fence, spin_loop, threads_possible};
@@ -30,9 +30,9 @@ impl<'a> Gate<'a> {
         Gate { state, inside }
     }
 
-    /// Opens it, before anybody accesses the window.
-    pub fn open(self) {
-        self.state.store(OPEN, Ordering::Release);
+    /// Shuts it before anybody accesses the window, which the processes tell each other somehow.
+    pub fn shut_from_the_beginning(self) {
+        self.state.store(SHUT, Ordering::Release);
     }
 
     /// Whether it was open a moment ago.
@@ -121,10 +121,10 @@ fn no_barrier() -> Fault {
     )
 }
 
-// Memory that nobody has written is a gate that is shut.
-const SHUT: u64 = 0;
-const OPEN: u64 = 1;
-const SHUTTING: u64 = 2;
+// Memory that nobody has written yet is an open gate: to make a window touches no page of its words.
+const OPEN: u64 = 0;
+const SHUTTING: u64 = 1;
+const SHUT: u64 = 2;
 
 const TRIES_PER_YIELD: u32 = 64;
 

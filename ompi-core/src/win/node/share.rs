@@ -37,8 +37,8 @@ pub fn share_with(comm: &Communicator, layout: Option<Layout>, own: [u64; TOLD],
         let layout = layout.ok_or_else(no_memory)?;
         let mapping = Mapping::of_this_process(layout.bytes()).map_err(|_| no_memory())?;
         let words = Words::new(layout, mapping, 0, 1);
-        if opens {
-            words.gate().open();
+        if !opens {
+            words.gate().shut_from_the_beginning();
         }
         let bases = alloc::vec![words.base()];
         return Ok(SharedWords { words, told: alloc::vec![own], bases });
@@ -50,12 +50,15 @@ pub fn share_with(comm: &Communicator, layout: Option<Layout>, own: [u64; TOLD],
         }
         _ => Ok(None),
     };
-    let place =
+    let mut place =
         made.as_ref().ok().and_then(|file| file.as_ref()).map_or([0; Place::WORDS], |file| file.place().words());
-    let mut words = [0; Place::WORDS + TOLD + 1];
+    if comm.rank != 0 {
+        // Only the first process tells of a file: the others tell here what they want.
+        place[OPENS] = u64::from(opens);
+    }
+    let mut words = [0; Place::WORDS + TOLD];
     words[..Place::WORDS].copy_from_slice(&place);
-    words[Place::WORDS..][..TOLD].copy_from_slice(&own);
-    words[Place::WORDS + TOLD] = u64::from(opens);
+    words[Place::WORDS..].copy_from_slice(&own);
     let all = exchange(comm, words)?;
     let place = Place::of_words(core::array::from_fn(|word| all[0][word]));
     let mapped = match (place, &layout, &made) {
@@ -65,18 +68,20 @@ pub fn share_with(comm: &Communicator, layout: Option<Layout>, own: [u64; TOLD],
     };
     let words =
         mapped.ok().zip(layout).map(|(mapping, layout)| Words::new(layout, mapping, comm.rank as usize, comm.size()));
-    if let (0, Some(words)) = (comm.rank, &words)
-        && all.iter().all(|words| words[Place::WORDS + TOLD] == 1)
-    {
-        words.gate().open();
+    let all_open = opens && all[1..].iter().all(|words| words[OPENS] == 1);
+    if let (0, Some(words), false) = (comm.rank, &words, all_open) {
+        words.gate().shut_from_the_beginning();
     }
     // Until here the first process keeps its descriptor open; afterwards the mappings alone hold the memory.
     let bases = exchange(comm, [words.as_ref().map_or(0, Words::base)])?;
     drop(made);
     let words = words.ok_or_else(no_memory)?;
-    let told = |words: &[u64; Place::WORDS + TOLD + 1]| core::array::from_fn(|word| words[Place::WORDS + word]);
+    let told = |words: &[u64; Place::WORDS + TOLD]| core::array::from_fn(|word| words[Place::WORDS + word]);
     Ok(SharedWords { words, told: all.iter().map(told).collect(), bases: bases.iter().map(|[base]| *base).collect() })
 }
+
+/// Which of the words of a process that tells of no file says whether it wants an open gate.
+const OPENS: usize = 1;
 
 /// The fault where memory cannot be shared.
 #[cold]
