@@ -1,8 +1,9 @@
 /*
  * One-sided communication (MPI 5.0 chapter 12): rank 0 accesses rank 1, which waits in a barrier meanwhile; with --fence, --pscw and --make
- * both do the same. A flush follows each access, with --many each 64 of them. Sizes are bytes.
+ * both do the same, and with --lock-all. A flush follows each access, with --many each 64 of them. Sizes are bytes. --fence and --lock-all
+ * take any number of ranks; each puts to the next one before a fence.
  *
- *   mpirun -n 2 rma --put | --get | --many | --accumulate | --fetch | --swap | --lock | --fence | --pscw | --make
+ *   mpirun -n 2 rma --put | --get | --many | --accumulate | --fetch | --swap | --lock | --fence | --lock-all | --pscw | --make
  *                   [--created | --given] [-s bytes[,bytes]] [-r samples] [-i iterations] [--json] [--pin]
  */
 #include "bench.h"
@@ -13,7 +14,7 @@ struct side {
     MPI_Win win;
     MPI_Group other;
     char *memory, *buffer;
-    int size, rank, created;
+    int size, rank, next, created;
     void (*call)(struct side *s);
 };
 
@@ -66,15 +67,21 @@ static void lock(struct side *s)
 
 static void fence(struct side *s)
 {
-    MPI_Put(s->buffer, s->size, MPI_BYTE, 1 - s->rank, 0, s->size, MPI_BYTE, s->win);
+    MPI_Put(s->buffer, s->size, MPI_BYTE, s->next, 0, s->size, MPI_BYTE, s->win);
     MPI_Win_fence(0, s->win);
+}
+
+static void lock_all(struct side *s)
+{
+    MPI_Win_lock_all(0, s->win);
+    MPI_Win_unlock_all(s->win);
 }
 
 static void pscw(struct side *s)
 {
     MPI_Win_post(s->other, 0, s->win);
     MPI_Win_start(s->other, 0, s->win);
-    MPI_Put(s->buffer, s->size, MPI_BYTE, 1 - s->rank, 0, s->size, MPI_BYTE, s->win);
+    MPI_Put(s->buffer, s->size, MPI_BYTE, s->next, 0, s->size, MPI_BYTE, s->win);
     MPI_Win_complete(s->win);
     MPI_Win_wait(s->win);
 }
@@ -93,7 +100,7 @@ static void make(struct side *s)
 static const struct pattern {
     const char *flag, *help;
     void (*call)(struct side *s);
-    enum { LOCKED, ALONE, TOGETHER } how; /* rank 0 under MPI_Win_lock_all; rank 0 with locks of its own; both */
+    enum { LOCKED, ALONE, TOGETHER, UNLOCKED } how; /* rank 0 under MPI_Win_lock_all; rank 0 with locks of its own; all; all without an epoch */
 } patterns[] = {
     {"--put", "MPI_Put and a flush", put, LOCKED},
     {"--get", "MPI_Get and a flush", get, LOCKED},
@@ -103,6 +110,7 @@ static const struct pattern {
     {"--swap", "MPI_Compare_and_swap and a flush", swap, LOCKED},
     {"--lock", "MPI_Win_lock, MPI_Put, MPI_Win_unlock", lock, ALONE},
     {"--fence", "MPI_Put and MPI_Win_fence", fence, TOGETHER},
+    {"--lock-all", "MPI_Win_lock_all and MPI_Win_unlock_all by all ranks", lock_all, UNLOCKED},
     {"--pscw", "post, start, MPI_Put, complete, wait", pscw, TOGETHER},
     {"--make", "a window and MPI_Win_free", make, TOGETHER},
 };
@@ -125,10 +133,9 @@ static void alone(void *with, int iterations)
 
 static void measure(const struct bench *b, const struct pattern *pattern, int created, int given, int size)
 {
-    struct side s = {.size = size, .rank = b->rank, .created = created || given, .call = pattern->call};
+    struct side s = {.size = size, .rank = b->rank, .next = (b->rank + 1) % b->ranks, .created = created || given, .call = pattern->call};
     size_t all = (size_t)(size < 8 ? 8 : size) * MANY;
     MPI_Group both;
-    int other = 1 - b->rank;
     if (given)
         MPI_Alloc_mem((MPI_Aint)all, MPI_INFO_NULL, &s.memory);
     else if (created)
@@ -140,7 +147,7 @@ static void measure(const struct bench *b, const struct pattern *pattern, int cr
     memset(s.memory, 0, all);
     s.buffer = bench_memory(b, all);
     MPI_Comm_group(MPI_COMM_WORLD, &both);
-    MPI_Group_incl(both, 1, &other, &s.other);
+    MPI_Group_incl(both, 1, &s.next, &s.other);
     MPI_Barrier(MPI_COMM_WORLD);
     if (pattern->how == TOGETHER)
         MPI_Win_fence(0, s.win);
@@ -149,14 +156,19 @@ static void measure(const struct bench *b, const struct pattern *pattern, int cr
     if (pattern->call == put || pattern->call == lock) {
         bench_fill(s.buffer, (size_t)size, 3);
         alone(&s, 1);
+        /* MPICH wants a lock around MPI_Win_sync. */
+        if (pattern->how == ALONE)
+            MPI_Win_lock(MPI_LOCK_SHARED, b->rank, 0, s.win);
         MPI_Win_sync(s.win);
         if (b->rank == 1)
             bench_verify(b, s.memory, (size_t)size, 3);
+        if (pattern->how == ALONE)
+            MPI_Win_unlock(b->rank, s.win);
         MPI_Barrier(MPI_COMM_WORLD);
     }
     if (pattern->call == accumulate)
         memset(s.buffer, 0, all);
-    bench_measure(b, pattern->how == TOGETHER ? together : alone, &s, size, MICROSECONDS, 1, size);
+    bench_measure(b, pattern->how == TOGETHER || pattern->how == UNLOCKED ? together : alone, &s, size, MICROSECONDS, 1, size);
     if (pattern->how == LOCKED)
         MPI_Win_unlock_all(s.win);
     MPI_Win_free(&s.win);
@@ -170,7 +182,7 @@ static void measure(const struct bench *b, const struct pattern *pattern, int cr
 
 int main(int argc, char **argv)
 {
-    struct bench b = {.o = {.program = "rma", .repetitions = 20, .chunk_us = 4000, .sizes = {8}, .size_count = 1}, .members = 2};
+    struct bench b = {.o = {.program = "rma", .repetitions = 20, .chunk_us = 4000, .sizes = {8}, .size_count = 1}};
     const struct pattern *pattern = NULL;
     int named[PATTERNS] = {0}, created = 0, given = 0, count = 0;
     for (int k = 0; k < PATTERNS; k++)
@@ -183,8 +195,10 @@ int main(int argc, char **argv)
             pattern = &patterns[k];
             count++;
         }
-    if (count != 1 || b.ranks != 2)
-        bench_die(&b, "name one pattern, with two ranks; those named", count);
+    if (count != 1)
+        bench_die(&b, "name one pattern; those named", count);
+    if (b.ranks != 2 && pattern->call != fence && pattern->call != lock_all)
+        bench_die(&b, "only --fence and --lock-all take other numbers of ranks than 2; these are", b.ranks);
     for (int i = 0; i < b.o.size_count; i++)
         measure(&b, pattern, created, given, b.o.sizes[i]);
     bench_finish();

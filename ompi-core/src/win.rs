@@ -25,7 +25,9 @@ mod create;
 pub mod direct;
 mod direct_parts;
 mod epoch;
+pub mod gate;
 mod hints;
+mod instruction;
 #[cfg(not(ompi_bare))]
 pub mod node;
 mod synchronize;

@@ -9,7 +9,8 @@ pub(crate) use atomics_core as component;
 
 #[cfg(not(loom))]
 pub use component::{
-    AtomicBool, AtomicI64, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, compiler_fence, fence,
+    AtomicBool, AtomicI64, AtomicPtr, AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Ordering, compiler_fence,
+    fence,
 };
 #[cfg(not(loom))]
 pub use core::hint::spin_loop;
@@ -23,7 +24,7 @@ pub use spin::mutex::SpinMutex as Mutex;
 pub mod model;
 #[cfg(loom)]
 pub use model::{
-    AtomicBool, AtomicI64, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Mutex, Once, Ordering,
+    AtomicBool, AtomicI64, AtomicPtr, AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Mutex, Once, Ordering,
     compiler_fence, fence, reading, spin_loop, writing,
 };
 

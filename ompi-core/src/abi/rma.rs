@@ -139,7 +139,7 @@ rows! {
     fn Accumulate(
         origin_addr: ConstBuffer, origin_count: Count, origin_datatype: Committed, target_rank: Rank,
         target_disp: Raw<Aint>, target_count: Count, target_datatype: Committed, op: Op, win: Win,
-    ) [large] => {
+    ) [large, shortcut] => {
         let origin = data(origin_addr, origin_count, origin_datatype, "origin_addr")?;
         let at = Place { rank: target_rank, displacement: target_disp, count: target_count, datatype: target_datatype };
         at.accumulate(win, origin, &op, false).map(drop)
@@ -270,6 +270,26 @@ unsafe fn shortcut_get(
     let is_plain = bytes > 0 && bytes == run(target_count, target_datatype) && !origin_addr.is_null();
     // SAFETY: the caller keeps the standard's contract for the buffer.
     is_plain && unsafe { direct::get(origin_addr.cast(), bytes, place) }
+}
+
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "those of the C function")]
+unsafe fn shortcut_accumulate(
+    origin_addr: *const c_void,
+    origin_count: c_int,
+    origin_datatype: usize,
+    rank: c_int,
+    displacement: Aint,
+    target_count: c_int,
+    target_datatype: usize,
+    op: usize,
+    win: usize,
+) -> bool {
+    let Some(place) = direct::DirectPlace::of(win, rank, displacement) else { return false };
+    let is_plain = origin_count > 0 && (origin_count, origin_datatype) == (target_count, target_datatype);
+    let count = origin_count as usize;
+    // SAFETY: the caller keeps the standard's contract for the buffer.
+    is_plain && unsafe { direct::accumulate(origin_addr.cast(), count, origin_datatype, op, place) }
 }
 
 #[inline(always)]

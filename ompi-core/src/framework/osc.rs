@@ -10,6 +10,7 @@ use crate::data::Data;
 use crate::error::Result;
 use crate::framework::op::Operation;
 use crate::request::Request;
+use crate::win::gate::Gate;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use opal_core::mca;
@@ -53,6 +54,8 @@ pub struct Plan {
     pub alignment: usize,
     /// alloc_shared_noncontig: the parts of a shared window need not follow each other.
     pub noncontiguous: bool,
+    /// mpi_accumulate_granularity: for so many bytes something is held that makes accumulates atomic; 0 if the program does not care.
+    pub granularity: u64,
 }
 
 /// Memory of a target: `count` elements of a datatype from a displacement on.
@@ -94,8 +97,19 @@ pub enum Access<'a> {
 pub struct DirectMemory<'a> {
     /// Where it begins.
     pub at: *mut u8,
-    /// Not 0 while somebody combines there ([`Combining`](crate::win::Combining)).
-    pub accumulate_lock: &'a AtomicU64,
+    /// How accumulates there are atomic.
+    pub accumulates: Accumulates<'a>,
+}
+
+/// How accumulates at one target are atomic with each other.
+#[derive(Clone, Copy)]
+pub struct Accumulates<'a> {
+    /// Through it go those that instructions do, while it is open.
+    pub gate: Gate<'a>,
+    /// Of so many elements at most.
+    pub by_instruction: usize,
+    /// Not 0 while somebody combines ([`Combining`](crate::win::Combining)), the gate being shut.
+    pub lock: &'a AtomicU64,
 }
 
 /// Who else may hold a lock.

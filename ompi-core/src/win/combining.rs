@@ -1,5 +1,6 @@
-//! The accumulate lock of one process's memory: all that combines there holds it, so that accumulates are atomic with each other. It is held
-//! for some instructions or copies by the system only, by processes that call nothing else meanwhile.
+//! The accumulate lock of one process's memory: all that combines there holds it once the window's gate is shut ([`super::gate`]), so that
+//! accumulates are atomic with each other. It is held for some instructions or copies by the system only, by processes that call nothing else
+//! meanwhile.
 
 use opal_core::sync::{AtomicU64, Ordering, spin_loop};
 use opal_core::sys;

@@ -1,7 +1,7 @@
 //! Making windows. One exchange tells the parts and which components would serve them, another one whether all processes have
 //! their memory; if not, the next component has its turn.
 
-use super::hints::NONCONTIGUOUS;
+use super::hints::{GRANULARITY, NONCONTIGUOUS};
 use super::{DYNAMIC, WinHints, Window};
 use crate::comm::{self, Communicator};
 use crate::error::{Class, Fault, Result};
@@ -44,6 +44,7 @@ pub fn create(parent: &Communicator, wish: &Wish<'_>) -> Result<usize> {
         own: Part { bytes: wish.bytes, unit: wish.unit },
         alignment: alignment.and_then(|value| user_memory::alignment(&value)).unwrap_or(1),
         noncontiguous: hints.is_true(NONCONTIGUOUS),
+        granularity: hints.number(GRANULARITY),
     };
     let bids = Bids::of(&plan)?;
     let words = [bids.mask(), plan.own.bytes as u64, plan.own.unit as u64, plan.flavor as u64];

@@ -7,9 +7,11 @@
 #![allow(unsafe_code)]
 
 use super::direct_parts::DirectPart;
+use super::instruction::{self, Instruction};
 use super::{Combining, DYNAMIC, Window, can_be_swapped};
-use crate::datatype;
+use crate::datatype::{self, Datatype};
 use crate::framework::op::{Kernel, Operation};
+use crate::framework::osc::Accumulates;
 use crate::init;
 use crate::op::{self, Op};
 use core::ffi::c_int;
@@ -73,6 +75,35 @@ pub unsafe fn get(to: *mut u8, bytes: usize, place: DirectPlace) -> bool {
     true
 }
 
+/// MPI_Accumulate of so many elements of the datatype and with the operation that have these handles.
+///
+/// # Safety
+/// `origin` is readable for as many.
+#[inline(always)]
+pub unsafe fn accumulate(origin: *const u8, count: usize, datatype: usize, op: usize, place: DirectPlace) -> bool {
+    let bytes = datatype::unit(datatype);
+    let Some((operation, basic)) = combination(datatype, op) else { return false };
+    if bytes == 0 || origin.is_null() || operation == Operation::NoOp {
+        return false;
+    }
+    let Some((part, at)) = place.find(bytes * count) else { return false };
+    let Some(Accumulates { gate, by_instruction, lock }) = part.accumulates() else { return false };
+    if count <= by_instruction
+        && gate.is_open()
+        && let Some(instruction) = Instruction::of(operation, basic, at)
+        && let Some(_inside) = gate.enter()
+    {
+        // SAFETY: one for this address, inside of the gate; in the target's memory, and readable by the caller's promise.
+        unsafe { instruction.apply(at, origin, count) };
+        return true;
+    }
+    let Some(combine) = Combine::of(operation, basic).filter(|_| gate.is_shut()) else { return false };
+    let _alone = Combining::begin(lock);
+    // SAFETY: elements of its type at both places, as in `put`.
+    unsafe { combine.run(origin, at, count, bytes) };
+    true
+}
+
 /// MPI_Fetch_and_op of the datatype and the operation with these handles.
 ///
 /// # Safety
@@ -80,21 +111,28 @@ pub unsafe fn get(to: *mut u8, bytes: usize, place: DirectPlace) -> bool {
 #[inline(always)]
 pub unsafe fn fetch_and_op(origin: *const u8, result: *mut u8, datatype: usize, op: usize, place: DirectPlace) -> bool {
     let bytes = datatype::unit(datatype);
-    let Some((operation, kernel)) = combination(datatype, op) else { return false };
+    let Some((operation, basic)) = combination(datatype, op) else { return false };
     if bytes == 0 || result.is_null() || origin.is_null() && operation != Operation::NoOp {
         return false;
     }
     let Some((part, at)) = place.find(bytes) else { return false };
-    let alone = Combining::begin(part.accumulate_lock());
+    let Some(Accumulates { gate, lock, .. }) = part.accumulates() else { return false };
+    if gate.is_open()
+        && let Some(instruction) = Instruction::of(operation, basic, at)
+        && let Some(inside) = gate.enter()
+    {
+        // SAFETY: one for this address, inside of the gate; the rest as in `put`, and by the caller's promise.
+        unsafe { instruction.fetch(at, origin, result, 1) };
+        drop(inside);
+        wait::polled_memory();
+        return true;
+    }
+    let Some(combine) = Combine::of(operation, basic).filter(|_| gate.is_shut()) else { return false };
+    let alone = Combining::begin(lock);
     // SAFETY: as in `put`.
     unsafe { copy(result, at, bytes) };
-    match kernel {
-        // SAFETY: one element of the kernel's type at each place, by the caller's promise.
-        Some(kernel) => unsafe { kernel(origin, at, at, 1) },
-        None if operation == Operation::NoOp => {}
-        // SAFETY: as in `put`.
-        None => unsafe { copy(at, origin, bytes) },
-    }
+    // SAFETY: an element of its type at both places, as above.
+    unsafe { combine.run(origin, at, 1, bytes) };
     drop(alone);
     wait::polled_memory();
     true
@@ -113,12 +151,26 @@ pub unsafe fn compare_and_swap(
     place: DirectPlace,
 ) -> bool {
     let bytes = datatype::unit(datatype);
-    let is_right = bytes > 0 && datatype::borrow(datatype).is_some_and(can_be_swapped);
-    if !is_right || origin.is_null() || compare.is_null() || result.is_null() {
+    let Some(basic) = datatype::borrow(datatype).filter(|basic| bytes > 0 && can_be_swapped(basic)) else {
+        return false;
+    };
+    if origin.is_null() || compare.is_null() || result.is_null() {
         return false;
     }
     let Some((part, at)) = place.find(bytes) else { return false };
-    let alone = Combining::begin(part.accumulate_lock());
+    let Some(Accumulates { gate, lock, .. }) = part.accumulates() else { return false };
+    if let Some(inside) = gate.enter()
+        // SAFETY: inside of the gate; the rest as in `put`, and by the caller's promise.
+        && unsafe { instruction::compare_and_swap(basic, at, origin, compare, result) }
+    {
+        drop(inside);
+        wait::polled_memory();
+        return true;
+    }
+    if !gate.is_shut() {
+        return false;
+    }
+    let alone = Combining::begin(lock);
     // SAFETY: as in `put`.
     unsafe { copy(result, at, bytes) };
     // SAFETY: readable by the caller's promise, the result being written.
@@ -146,14 +198,45 @@ pub fn flush(handle: usize, rank: c_int) -> bool {
     true
 }
 
-/// A predefined operation for the elements of a datatype, with its kernel if it computes.
+/// A predefined operation, and a datatype whose data is all of one basic type.
 #[inline(always)]
-fn combination(datatype: usize, op: usize) -> Option<(Operation, Option<Kernel>)> {
-    let op @ Op::Predefined(operation) = op::borrow(op)? else { return None };
+fn combination(datatype: usize, op: usize) -> Option<(Operation, &'static Datatype)> {
+    let Op::Predefined(operation) = op::borrow(op)? else { return None };
     let datatype = datatype::borrow(datatype)?;
     datatype.layout.primitive()?;
-    let computes = !matches!(operation, Operation::Replace | Operation::NoOp);
-    Some((*operation, if computes { Some(op.kernel(datatype).ok()?) } else { None }))
+    Some((*operation, datatype))
+}
+
+/// What is done with elements by one who holds the accumulate lock.
+enum Combine {
+    Nothing,
+    Copy,
+    Compute(Kernel),
+}
+
+impl Combine {
+    /// `None` where the operation does not know the type.
+    #[inline(always)]
+    fn of(operation: Operation, basic: &Datatype) -> Option<Combine> {
+        match operation {
+            Operation::NoOp => Some(Combine::Nothing),
+            Operation::Replace => Some(Combine::Copy),
+            _ => Op::Predefined(operation).kernel(basic).ok().map(Combine::Compute),
+        }
+    }
+
+    /// # Safety
+    /// `count` elements of so many bytes are readable at `origin`, unless nothing is done, and writable at `at`; they do not overlap.
+    #[inline(always)]
+    unsafe fn run(self, origin: *const u8, at: *mut u8, count: usize, bytes: usize) {
+        match self {
+            Combine::Nothing => {}
+            // SAFETY: the caller's promise, here and below.
+            Combine::Copy => unsafe { copy(at, origin, bytes * count) },
+            // SAFETY: as above.
+            Combine::Compute(kernel) => unsafe { kernel(origin, at, at, count) },
+        }
+    }
 }
 
 /// # Safety

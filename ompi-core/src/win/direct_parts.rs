@@ -2,9 +2,8 @@
 //! it.
 #![allow(unsafe_code)]
 
-use crate::framework::osc::{DirectMemory, Module, Part};
+use crate::framework::osc::{Accumulates, DirectMemory, Module, Part};
 use alloc::boxed::Box;
-use opal_core::sync::AtomicU64;
 
 /// The memory of every target of one window, by rank; none at all where no target's can be reached.
 pub struct DirectParts(Box<[DirectPart]>);
@@ -17,7 +16,7 @@ pub struct DirectPart {
     pub bytes: usize,
     /// Bytes of a displacement of 1.
     pub unit: u64,
-    accumulate_lock: *const AtomicU64,
+    accumulates: Option<Accumulates<'static>>,
 }
 
 // SAFETY: addresses that hold as long as the window's module; what is done there is up to the program's synchronisation, or atomic.
@@ -29,10 +28,12 @@ impl DirectParts {
     /// Of a window with this module, which is kept as long.
     pub fn of(module: &dyn Module, parts: &[Part]) -> DirectParts {
         let part = |(rank, part): (usize, &Part)| match module.direct(rank) {
-            Some(DirectMemory { at, accumulate_lock }) => {
-                DirectPart { at, bytes: part.bytes, unit: part.unit as u64, accumulate_lock }
+            Some(DirectMemory { at, accumulates }) => {
+                // SAFETY: as long as the window's module, which these values do not outlive: a window drops them first.
+                let accumulates = unsafe { core::mem::transmute::<Accumulates<'_>, Accumulates<'static>>(accumulates) };
+                DirectPart { at, bytes: part.bytes, unit: part.unit as u64, accumulates: Some(accumulates) }
             }
-            None => DirectPart { at: core::ptr::null_mut(), bytes: 0, unit: 1, accumulate_lock: core::ptr::null() },
+            None => DirectPart { at: core::ptr::null_mut(), bytes: 0, unit: 1, accumulates: None },
         };
         let all: Box<[DirectPart]> = parts.iter().enumerate().map(part).collect();
         DirectParts(if all.iter().any(|part| part.bytes > 0) { all } else { Box::default() })
@@ -52,10 +53,9 @@ impl DirectParts {
 }
 
 impl DirectPart {
-    /// The lock word of a part that has bytes.
+    /// How accumulates in a part that has bytes are atomic.
     #[inline(always)]
-    pub fn accumulate_lock(&self) -> &AtomicU64 {
-        // SAFETY: the part has bytes, so it is of a module's `direct`, which holds as long as the window.
-        unsafe { &*self.accumulate_lock }
+    pub fn accumulates(&self) -> Option<Accumulates<'_>> {
+        self.accumulates
     }
 }

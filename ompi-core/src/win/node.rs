@@ -3,8 +3,9 @@
 //!
 //! The first process makes a file in memory without a name ([`opal_core::sys::PlacedFile`]), which the others open through its
 //! /proc/PID/fd; when all have it mapped nobody holds a descriptor, so nothing is left behind whatever ends the job. [`Layout`] says
-//! where in it the words lie, and parts of the window if they are there. Every accumulate of a window takes the target's accumulate
-//! lock, so that all of them are atomic with each other; a passive lock is a ticket lock (`ticket.rs`).
+//! where in it the words lie, and parts of the window if they are there. Accumulates are instructions of the processor where all processes
+//! have mapped the target's memory, as long as the window's gate is open ([`super::gate`]); otherwise each takes the target's
+//! accumulate lock. A passive lock is a ticket lock (`ticket.rs`).
 //!
 //! **Invariant:** no offset is read from shared memory.
 

@@ -1,6 +1,5 @@
 //! Synchronisation: epochs are checked, then the module does it. MPI 5.0 §12.5.
 
-use super::hints::NO_LOCKS;
 use super::{Flavor, Window};
 use crate::error::{Class, Fault, Result};
 use crate::framework::osc::Lock;
@@ -188,7 +187,7 @@ impl Window {
     }
 
     fn check_lockable(&self) -> Result<()> {
-        match self.hints.is_true(NO_LOCKS) && self.flavor != Flavor::Shared {
+        match self.hints.no_locks() && self.flavor != Flavor::Shared {
             false => Ok(()),
             true => {
                 let why = "the window's info promises no_locks";

@@ -142,6 +142,7 @@ impl Known {
         let mut known = Known::default();
         known.add(|| atomic::AtomicBool::new(false));
         known.add(|| atomic::AtomicU8::new(0));
+        known.add(|| atomic::AtomicU16::new(0));
         known.add(|| atomic::AtomicU32::new(0));
         known.add(|| atomic::AtomicU64::new(0));
         known.add(|| atomic::AtomicUsize::new(0));
@@ -309,6 +310,7 @@ macro_rules! integers {
 
 integers! {
     AtomicU8: u8;
+    AtomicU16: u16;
     AtomicU32: u32;
     AtomicU64: u64;
     AtomicUsize: usize;

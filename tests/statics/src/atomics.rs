@@ -11,7 +11,7 @@ macro_rules! atomics_suite {
             use $crate::atomics::{ROUNDS, THREADS};
             use $component::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
             use $component::{
-                AtomicBool, AtomicI64, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, compiler_fence, fence,
+                AtomicBool, AtomicI64, AtomicPtr, AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, compiler_fence, fence,
             };
 
             macro_rules! integer {
@@ -54,6 +54,7 @@ macro_rules! atomics_suite {
             #[test]
             fn integers() {
                 integer!(AtomicU8, u8);
+                integer!(AtomicU16, u16);
                 integer!(AtomicU32, u32);
                 integer!(AtomicU64, u64);
                 integer!(AtomicUsize, usize);

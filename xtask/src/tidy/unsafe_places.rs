@@ -92,6 +92,8 @@ const PLACES: &[&str] = &[
     "ompi-core/src/win/access.rs",
     "ompi-core/src/win/direct.rs",
     "ompi-core/src/win/direct_parts.rs",
+    // Atomic accesses to memory of a window, by address.
+    "ompi-core/src/win/instruction.rs",
     // A program's data and mapped memory of targets.
     "ompi-core/src/win/node/access.rs",
     // The unsafe methods of traits.

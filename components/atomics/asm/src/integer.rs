@@ -184,6 +184,7 @@ macro_rules! integers {
 
 integers! {
     AtomicU8: u8;
+    AtomicU16: u16;
     AtomicU32: u32;
     AtomicU64: u64;
     AtomicUsize: usize;

@@ -23,7 +23,7 @@ mod raw;
 
 pub use boolean::AtomicBool;
 pub use core::sync::atomic::Ordering;
-pub use integer::{AtomicI64, AtomicU8, AtomicU32, AtomicU64, AtomicUsize};
+pub use integer::{AtomicI64, AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize};
 pub use pointer::AtomicPtr;
 pub use raw::{compiler_fence, fence};
 

@@ -116,6 +116,7 @@ macro_rules! words {
 
 words! {
     [] u8, reg_byte, "", "al", "byte";
+    [] u16, reg, ":x", "ax", "word";
     [] u32, reg, ":e", "eax", "dword";
     [] u64, reg, "", "rax", "qword";
     [] usize, reg, "", "rax", "qword";
@@ -147,6 +148,7 @@ macro_rules! sums {
 
 sums! {
     u8, reg_byte, "", "byte";
+    u16, reg, ":x", "word";
     u32, reg, ":e", "dword";
     u64, reg, "", "qword";
     usize, reg, "", "qword";

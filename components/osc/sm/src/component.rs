@@ -53,6 +53,7 @@ impl osc::Component for SmOsc {
                 let part = |(at, Part { bytes, unit }): (_, &Part)| Memory { at, bytes: *bytes, unit: *unit };
                 let kept = Kept { _others: others, _own: own, _joint: None };
                 let parts = Parts::new(at.into_iter().zip(parts).map(part).collect(), kept);
+                let words = words.with_granularity(plan.granularity);
                 return Ok(Arc::new(NodeModule::new(plan.comm.clone(), words, parts)?));
             }
             if plan.flavor == Flavor::Create {
@@ -67,6 +68,7 @@ impl osc::Component for SmOsc {
         };
         let kept = Kept { _others: Vec::new(), _own: None, _joint: joint };
         let parts = Parts::new(parts.iter().enumerate().map(part).collect(), kept);
+        let words = words.with_granularity(plan.granularity);
         Ok(Arc::new(NodeModule::new(plan.comm.clone(), words, parts)?))
     }
 }

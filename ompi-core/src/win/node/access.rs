@@ -8,7 +8,7 @@ use crate::datatype::{self, Datatype};
 use crate::error::{Class, Fault, Result};
 use crate::framework::op::Operation;
 use crate::framework::osc::Access;
-use crate::win::Combining;
+use crate::win::instruction::{self, Instruction};
 use alloc::vec::Vec;
 
 /// Data of a target, however this process reaches it.
@@ -18,6 +18,11 @@ pub trait TargetData {
 
     /// Its bytes of data.
     fn bytes(&self) -> usize;
+
+    /// Where its bytes are, if they are one run of memory that this process has mapped.
+    fn mapped_run(&self) -> Option<*mut u8> {
+        None
+    }
 
     /// Overwrites it.
     ///
@@ -86,6 +91,11 @@ impl TargetData for Mapped<'_> {
     }
 
     #[inline(always)]
+    fn mapped_run(&self) -> Option<*mut u8> {
+        self.0.contiguous()
+    }
+
+    #[inline(always)]
     unsafe fn write(&self, from: &Data<'_>) -> Result<()> {
         // SAFETY: by the contracts of this and of `new`; the program may not let them overlap (MPI 5.0 §12.3).
         unsafe { data::copy(from, &self.0) }
@@ -129,20 +139,32 @@ pub unsafe fn perform(words: &Words, rank: usize, access: &Access<'_>, target: &
         Access::Get(result) => unsafe { target.read(result) },
         Access::Accumulate(origin, operation) => {
             let basic = basic(target.datatype())?;
-            let _alone = Combining::begin(words.accumulate_lock(rank));
+            // SAFETY: as above.
+            if unsafe { by_instruction(words, target, origin, None, *operation, basic) } {
+                return Ok(());
+            }
+            let _alone = words.combine_alone(rank)?;
             // SAFETY: as above.
             unsafe { change(target, origin, *operation, basic, None) }
         }
         Access::GetAccumulate(origin, result, operation) => {
             let basic = basic(target.datatype())?;
-            let _alone = Combining::begin(words.accumulate_lock(rank));
+            // SAFETY: as above.
+            if unsafe { by_instruction(words, target, origin, Some(result), *operation, basic) } {
+                return Ok(());
+            }
+            let _alone = words.combine_alone(rank)?;
             // SAFETY: as above.
             unsafe { target.read(result)? };
             // SAFETY: as above.
             unsafe { change(target, origin, *operation, basic, Some(result)) }
         }
         Access::CompareAndSwap { origin, compare, result } => {
-            let _alone = Combining::begin(words.accumulate_lock(rank));
+            // SAFETY: as above.
+            if unsafe { swapped_by_instruction(words, target, [origin, compare, result]) } {
+                return Ok(());
+            }
+            let _alone = words.combine_alone(rank)?;
             // SAFETY: as above.
             unsafe { target.read(result)? };
             // SAFETY: as above.
@@ -153,6 +175,59 @@ pub unsafe fn perform(words: &Words, rank: usize, access: &Access<'_>, target: &
             if expected == found { unsafe { target.write(origin) } } else { Ok(()) }
         }
     }
+}
+
+/// Combines by an instruction for each element, if the gate is open and these are elements for that; otherwise nothing is done.
+///
+/// # Safety
+/// That of [`perform`].
+#[inline(always)]
+unsafe fn by_instruction(
+    words: &Words,
+    target: &impl TargetData,
+    origin: &Data<'_>,
+    result: Option<&Data<'_>>,
+    operation: Operation,
+    basic: &Datatype,
+) -> bool {
+    let run = |data: &Data<'_>| data.contiguous();
+    let wanted = || {
+        let at = target.mapped_run()?;
+        let instruction = Instruction::of(operation, basic, at)?;
+        let count = target.bytes() / basic.layout.size();
+        let is_quick = count <= words.by_instruction() || instruction.is_copy(result.is_some());
+        let from = if operation == Operation::NoOp { core::ptr::null_mut() } else { run(origin)? };
+        let to = result.map_or(Some(core::ptr::null_mut()), run)?;
+        is_quick.then_some((at, instruction, count, from, to))
+    };
+    if !words.gate().is_open() {
+        return false;
+    }
+    let Some((at, instruction, count, from, to)) = wanted() else { return false };
+    let Some(_inside) = words.gate().enter() else { return false };
+    match result {
+        // SAFETY: the instruction is one for this address; inside of the gate everybody uses instructions; the rest is the caller's
+        // promise, here and below.
+        None => unsafe { instruction.apply(at, from, count) },
+        // SAFETY: as above.
+        Some(_) => unsafe { instruction.fetch(at, from, to, count) },
+    }
+    true
+}
+
+/// The same for MPI_Compare_and_swap of origin, compare and result.
+///
+/// # Safety
+/// That of [`perform`].
+unsafe fn swapped_by_instruction(words: &Words, target: &impl TargetData, local: [&Data<'_>; 3]) -> bool {
+    let (Some(at), [Some(origin), Some(compare), Some(result)]) =
+        (target.mapped_run(), local.map(|data| data.contiguous()))
+    else {
+        return false;
+    };
+    let Some(_inside) = words.gate().enter() else { return false };
+    // SAFETY: inside of the gate everybody uses instructions; the rest is the caller's promise.
+    unsafe { instruction::compare_and_swap(target.datatype(), at, origin, compare, result) }
 }
 
 /// # Safety

@@ -27,8 +27,8 @@ impl Layout {
     /// Of these parts; with `contiguous` each begins where the one before ends. `None` if they do not fit the address space.
     pub fn new(parts: &[Part], contiguous: bool) -> Option<Layout> {
         let ranks = parts.len();
-        let block = ((LOCK_WORDS + 2 * ranks) * WORD).next_multiple_of(LINE);
-        let mut end = ranks.checked_mul(block)?.checked_next_multiple_of(PAGE)?;
+        let block = ((LOCK_WORDS + 2 * ranks) * WORD).next_multiple_of(LINE) + LINE;
+        let mut end = ranks.checked_mul(block)?.checked_add(LINE)?.checked_next_multiple_of(PAGE)?;
         let mut places = Vec::new();
         for part in parts {
             let begin = if contiguous { end } else { end.checked_next_multiple_of(PAGE)? };
@@ -56,8 +56,7 @@ impl Layout {
 
     /// Offset and length of all parts with what is between them.
     pub fn parts(&self) -> (usize, usize) {
-        let begin = self.ranks * self.block;
-        let begin = self.parts.first().map_or(begin, |(begin, _)| *begin);
+        let begin = self.parts.first().map_or(self.bytes, |(begin, _)| *begin);
         (begin, self.bytes - begin)
     }
 
@@ -70,6 +69,18 @@ impl Layout {
     /// Offset of the word of a process's accumulate lock.
     pub fn accumulate_lock(&self, rank: usize) -> usize {
         rank * self.block + 3 * WORD
+    }
+
+    /// Offset of the word in which a process counts its threads that are inside the window's gate. It has a line of its own, which is
+    /// written by each of its accumulates.
+    pub fn inside(&self, rank: usize) -> usize {
+        (rank + 1) * self.block - LINE
+    }
+
+    /// Offset of the word that says whether the window's gate is open. It has a line of its own, too: all look at it, hardly anybody
+    /// writes it.
+    pub fn gate(&self) -> usize {
+        self.ranks * self.block
     }
 
     /// Offset of three words that a process tells of itself.
@@ -102,12 +113,13 @@ mod tests {
         let parts = [100, 0, 5000, 1].map(|bytes| Part { bytes, unit: 1 });
         for contiguous in [false, true] {
             let layout = Layout::new(&parts, contiguous).unwrap();
-            let mut used = Vec::new();
+            let mut used = alloc::vec![(layout.gate(), LINE)];
             for rank in 0..4 {
                 used.push((layout.lock(rank), 3 * WORD));
                 used.push((layout.accumulate_lock(rank), WORD));
                 used.push((layout.notice(rank), 3 * WORD));
                 used.push((layout.holder(rank), WORD));
+                used.push((layout.inside(rank), LINE));
                 for other in 0..4 {
                     used.push((layout.posts(other, rank), WORD));
                     used.push((layout.completes(other, rank), WORD));

@@ -43,7 +43,7 @@ mod tests {
     fn readers_share_and_writers_do_not() {
         let layout = Layout::new(&[Part { bytes: 8, unit: 1 }], false).unwrap();
         let mapping = PlacedFile::create(layout.bytes()).unwrap().map(layout.bytes()).unwrap();
-        let words = Words::new(layout, mapping);
+        let words = Words::new(layout, mapping, 0, 1);
         let peers = Peers::none();
         for _ in 0..3 {
             lock(&words, 0, Lock::Shared, 0, &peers).unwrap();

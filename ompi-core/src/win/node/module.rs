@@ -8,7 +8,7 @@ use super::{locks, no_memory};
 use crate::comm::Communicator;
 use crate::error::{Class, Result};
 use crate::executor;
-use crate::framework::osc::{Access, DirectMemory, Lock, Module, Target};
+use crate::framework::osc::{Access, Accumulates, DirectMemory, Lock, Module, Target};
 use crate::framework::pml::subject;
 use crate::request::{self, Request};
 use alloc::sync::Arc;
@@ -79,7 +79,12 @@ impl<R: Reach> Module for NodeModule<R> {
 
     fn direct(&self, rank: usize) -> Option<DirectMemory<'_>> {
         let (at, _) = self.reach.mapped(rank)?;
-        Some(DirectMemory { at, accumulate_lock: self.words.accumulate_lock(rank) })
+        let accumulates = Accumulates {
+            gate: self.words.gate(),
+            by_instruction: self.words.by_instruction(),
+            lock: self.words.accumulate_lock(rank),
+        };
+        Some(DirectMemory { at, accumulates })
     }
 
     unsafe fn access(&self, access: &Access<'_>, target: &Target<'_>, wanted: bool) -> Result<Option<Request>> {

@@ -1,7 +1,7 @@
 //! Windows over shareable memory of each process's own ([`opal_core::shareable`]), so that messages from and to it are copied once, too.
 
 use super::layout::{Layout, PAGE};
-use super::share::{SharedWords, TOLD, no_memory, share};
+use super::share::{SharedWords, TOLD, no_memory, share_with};
 use super::words::Words;
 use crate::comm::Communicator;
 use crate::error::Result;
@@ -30,7 +30,8 @@ pub fn own_part(bytes: usize, alignment: usize, parts: &[Part]) -> Option<Owned>
 /// process's is not shareable.
 pub fn share_parts(comm: &Communicator, parts: &[Part], base: *mut u8) -> Result<(Words, Option<MappedParts>)> {
     let me = comm.rank as usize;
-    let SharedWords { words, told, .. } = share(comm, Layout::of_words(parts.len()), tell(base, parts[me].bytes))?;
+    let SharedWords { words, told, .. } =
+        share_with(comm, Layout::of_words(parts.len()), tell(base, parts[me].bytes), true)?;
     if parts.iter().zip(&told).any(|(part, told)| part.bytes > 0 && told[0] == 0) {
         return Ok((words, None));
     }
@@ -56,7 +57,7 @@ pub fn share_layout(comm: &Communicator, parts: &[Part], contiguous: bool) -> Re
     let me = comm.rank as usize;
     let place = shareable::place().map_or([0; Place::WORDS], |place| place.words());
     let SharedWords { words, told, bases } =
-        share(comm, Layout::new(parts, contiguous), [place[0], place[1], place[2], 0])?;
+        share_with(comm, Layout::new(parts, contiguous), [place[0], place[1], place[2], 0], true)?;
     let others = told.iter().zip(&bases).enumerate().filter(|(rank, _)| *rank != me);
     let others = others.filter_map(|(_, (told, base))| Some((Place::of_words([told[0], told[1], told[2]])?, *base)));
     let joint = (place[0] != 0).then(|| words.join(others));

@@ -32,6 +32,11 @@ pub const ROWS: &[Row] = &[
     Row { name: "rma-lock-created", title: LOCK, ..rma(&["--lock", "--created"], &[8]) },
     Row { name: "rma-fence", title: FENCE, aims: &[(8, 0.75)], ..rma(&["--fence"], &[8]) },
     Row { name: "rma-fence-created", title: FENCE, ..rma(&["--fence", "--created"], &[8]) },
+    Row { name: "rma-fence-4", title: FENCE_RING, ranks: 4, ..rma(&["--fence"], &[8]) },
+    Row { name: "rma-fence-8", title: FENCE_RING, ranks: 8, ..rma(&["--fence"], &[8]) },
+    Row { name: "rma-lock-all", title: LOCK_ALL, ..rma(&["--lock-all"], &[8]) },
+    Row { name: "rma-lock-all-4", title: LOCK_ALL, ranks: 4, ..rma(&["--lock-all"], &[8]) },
+    Row { name: "rma-lock-all-8", title: LOCK_ALL, ranks: 8, ..rma(&["--lock-all"], &[8]) },
     Row { name: "rma-pscw", title: PSCW, aims: &[(8, 0.6)], ..rma(&["--pscw"], &[8]) },
     Row { name: "rma-pscw-created", title: PSCW, ..rma(&["--pscw", "--created"], &[8]) },
     Row { name: "rma-make", title: "MPI_Win_allocate and MPI_Win_free", aims: &[(K8, 0.3)], ..rma(&["--make"], &[K8]) },
@@ -50,4 +55,6 @@ const FETCH: &str = "MPI_Fetch_and_op with MPI_SUM, and MPI_Win_flush";
 const SWAP: &str = "MPI_Compare_and_swap and MPI_Win_flush";
 const LOCK: &str = "MPI_Win_lock, MPI_Put, MPI_Win_unlock";
 const FENCE: &str = "MPI_Put both ways and MPI_Win_fence";
+const FENCE_RING: &str = "MPI_Put to the next rank and MPI_Win_fence";
+const LOCK_ALL: &str = "MPI_Win_lock_all and MPI_Win_unlock_all by all ranks; bytes mean nothing";
 const PSCW: &str = "post, start, MPI_Put both ways, complete, wait";
