@@ -122,6 +122,21 @@ impl TargetData for Mapped<'_> {
 /// That of [`Module::access`](crate::framework::osc::Module::access).
 #[inline(always)]
 pub unsafe fn perform(words: &Words, rank: usize, access: &Access<'_>, target: &impl TargetData) -> Result<()> {
+    let alone = || Ok(Combining::begin(words.accumulate_lock(rank)));
+    // SAFETY: the caller's promise.
+    unsafe { perform_under(alone, access, target) }
+}
+
+/// Does an access to data of a target; `alone` waits for the accumulate lock of the target, which its result holds.
+///
+/// # Safety
+/// That of [`Module::access`](crate::framework::osc::Module::access).
+#[inline(always)]
+pub unsafe fn perform_under<Held>(
+    alone: impl FnOnce() -> Result<Held>,
+    access: &Access<'_>,
+    target: &impl TargetData,
+) -> Result<()> {
     match access {
         // SAFETY: the caller's promise, here and below.
         Access::Put(origin) => unsafe { target.write(origin) },
@@ -129,20 +144,20 @@ pub unsafe fn perform(words: &Words, rank: usize, access: &Access<'_>, target: &
         Access::Get(result) => unsafe { target.read(result) },
         Access::Accumulate(origin, operation) => {
             let basic = basic(target.datatype())?;
-            let _alone = Combining::begin(words.accumulate_lock(rank));
+            let _alone = alone()?;
             // SAFETY: as above.
             unsafe { change(target, origin, *operation, basic, None) }
         }
         Access::GetAccumulate(origin, result, operation) => {
             let basic = basic(target.datatype())?;
-            let _alone = Combining::begin(words.accumulate_lock(rank));
+            let _alone = alone()?;
             // SAFETY: as above.
             unsafe { target.read(result)? };
             // SAFETY: as above.
             unsafe { change(target, origin, *operation, basic, Some(result)) }
         }
         Access::CompareAndSwap { origin, compare, result } => {
-            let _alone = Combining::begin(words.accumulate_lock(rank));
+            let _alone = alone()?;
             // SAFETY: as above.
             unsafe { target.read(result)? };
             // SAFETY: as above.
