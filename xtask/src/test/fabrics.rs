@@ -1,17 +1,19 @@
 //! Fabrics by libfabric: what btl/ofi finds and says, programs over its providers on this node and over test hosts.
 
-use super::cluster::rig::{OnTwo, Rig, contains, expect, on_two_with, reached_by, run, verdict};
+use super::cluster::rig::{Rig, contains, expect, on_two_with, reached_by, run, verdict};
 use super::foreign::{LIBFABRIC, library};
 use super::session::deadline::Ended;
 use super::{Session, Verdict, deadline};
 use crate::cluster::hosts::{self, Cluster, Manager};
 use crate::failure::{Result, fail};
 use crate::shell;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
 type Said = fn(&mut Session) -> Result<()>;
+/// A case on two hosts; `tests/c/rma_nodes.c`, compiled.
+type OnTwo = fn(&Rig, &Cluster, &Path) -> Result<()>;
 
 /// `fabrics/…`
 pub fn tier(session: &mut Session) -> Result<()> {
@@ -41,13 +43,14 @@ pub fn tier(session: &mut Session) -> Result<()> {
         });
     }
     session.case("fabrics/sockets/computing@2", |session| unless_lacking(LIBFABRIC.lacks(), || computing(session)));
-    let on_two: [(&str, OnTwo); 2] = [("places", places), ("programs", programs)];
+    let on_two: [(&str, OnTwo); 3] = [("places", places), ("programs", programs), ("windows", windows_of_two)];
     for (name, case) in on_two {
         session.case(&format!("fabrics/two_hosts_{name}"), |session| {
             let lacks = LIBFABRIC.lacks().or_else(|| hosts::lacks(&session.tree));
             unless_lacking(lacks, || {
                 let dist = library(session)?;
-                on_two_with(session, &dist, "fabrics", Manager::None, case)
+                let windows = compiled(session, "c", "rma_nodes")?;
+                on_two_with(session, &dist, "fabrics", Manager::None, |rig, cluster| case(rig, cluster, &windows))
             })
         });
     }
@@ -249,7 +252,7 @@ fn compiled(session: &mut Session, place: &str, program: &str) -> Result<PathBuf
 }
 
 /// Ranks in blocks and in turn: shared memory within a host, the fabric between them.
-fn places(rig: &Rig, cluster: &Cluster) -> Result<()> {
+fn places(rig: &Rig, cluster: &Cluster, _windows: &Path) -> Result<()> {
     for (by, nodes) in [("slot", [0, 0, 1, 1]), ("node", [0, 1, 0, 1])] {
         let mut command = mpirun(rig, cluster)?;
         command.args(["--host", "h1:2,h2:2", "--map-by", by, "-n", "4", "--mca", "btl_base_verbose", "40"]);
@@ -259,10 +262,22 @@ fn places(rig: &Rig, cluster: &Cluster) -> Result<()> {
 }
 
 /// Both kinds of peers in one communicator, under load.
-fn programs(rig: &Rig, cluster: &Cluster) -> Result<()> {
+fn programs(rig: &Rig, cluster: &Cluster, _windows: &Path) -> Result<()> {
     let mut command = mpirun(rig, cluster)?;
     command.args(["--host", "h1:1,h2:1", "-n", "2"]).arg(&rig.pairs).args(["1048576", "8"]);
     expect(&run(rig, &mut command)?, 0)
+}
+
+/// Two ranks on each host: copies within a host, and all else by put, get and atomic operations, also to the rank beside.
+fn windows_of_two(rig: &Rig, cluster: &Cluster, windows: &Path) -> Result<()> {
+    for by in ["slot", "node"] {
+        let mut command = mpirun(rig, cluster)?;
+        command.args(["--host", "h1:2,h2:2", "--map-by", by, "-n", "4", "--mca", "osc", "sm,han,rdma,am"]);
+        let ended = run(rig, command.args(["--mca", "osc_base_verbose", "20"]).arg(windows))?;
+        expect(&ended, 0)?;
+        contains(&ended.err, "han serves what stays within a node, rdma the rest")?;
+    }
+    Ok(())
 }
 
 /// On the node where one logs in, over the provider that needs no hardware.

@@ -67,7 +67,8 @@ mod tests {
     use super::*;
 
     fn told() -> Told {
-        let place = |address, bytes: usize| Place { address, key: (0..bytes).map(|byte| byte as u8 + 1).collect() };
+        let place =
+            |address, bytes: usize| Place { address, key: (0..bytes).map(|byte| (byte % 251) as u8 + 1).collect() };
         Told { words: place(0x1000, 16), memory: place(0x2001, KEY_BYTES_MAX) }
     }
 
