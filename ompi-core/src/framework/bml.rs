@@ -40,6 +40,12 @@ pub trait Module: Sync {
     /// What [`Module::add_process`] found for the process of this index; empty if it was not called yet.
     fn paths(&self, process: u32) -> Arc<[Path]>;
 
+    /// The path to the memory of another process of the job ([`btl::RemoteCaps`]), for put and get; `None`: no transport has one. Where
+    /// messages take another transport, this one is connected at the first call, for memory alone.
+    fn memory_path(&self, _process: &crate::process::Process) -> opal_core::Result<Option<Path>> {
+        Ok(None)
+    }
+
     /// The name of a path's transport, as parameters spell it: `sm`. `None` for a path that is not from this module.
     fn transport_name(&self, path: &Path) -> Option<&'static str>;
 

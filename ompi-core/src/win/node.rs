@@ -21,7 +21,7 @@ mod share;
 mod ticket;
 mod words;
 
-pub use access::{Mapped, TargetData, perform};
+pub use access::{Mapped, TargetData, perform, perform_under};
 pub use layout::{Layout, PAGE};
 pub use module::{NodeModule, Reach};
 pub use own::{MappedParts, own_part, share_layout, share_parts};

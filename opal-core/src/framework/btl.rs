@@ -280,6 +280,12 @@ pub trait Module: Sync {
         panic!("this transport has no such atomic operation, as its Caps::remote says")
     }
 
+    /// The number of this process itself for [`Module::put`], [`Module::get`] and [`Module::atomic`]; nothing is sent to it. Where
+    /// operations are not [`RemoteCaps::atomic_with_processors`], the owner of a word uses this for it. `None`: there is no such way.
+    fn own_endpoint(&self) -> Result<Option<Endpoint>> {
+        Ok(None)
+    }
+
     /// Makes `bytes` bytes of this process's memory reachable for the peers' operations; `Err` where the system or a card has no more room.
     /// Local memory of operations needs no call: where a fabric wants it registered, too, the module sees to it.
     fn register_memory(&self, _address: *mut u8, _bytes: usize) -> Result<Registration> {

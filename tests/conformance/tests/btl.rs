@@ -32,7 +32,7 @@ opal_core::image![
 
 fn main() {
     // Each test in processes of its own: components are opened once per process.
-    let tests: [(&str, fn()); 22] = [
+    let tests: [(&str, fn()); 25] = [
         ("self", own),
         ("self, memory of the peer", || remote(None)),
         ("operations that take their time", || late(None)),
@@ -50,6 +50,9 @@ fn main() {
         ("ofi: tcp;ofi_rxm, memory of the peer", || ofi_remote("tcp;ofi_rxm")),
         ("ofi: net, memory of the peer", || ofi_remote("net")),
         ("ofi: sockets, memory of the peer", || ofi_remote("sockets")),
+        ("ofi: tcp;ofi_rxm, memory of its own", || ofi_own_memory("tcp;ofi_rxm", true)),
+        ("ofi: net, memory of its own", || ofi_own_memory("net", false)),
+        ("ofi: sockets, memory of its own", || ofi_own_memory("sockets", true)),
         ("sleep and wake", sleep_and_wake),
         ("one sleep for memory and sockets", || one_sleep(connected_tcp)),
         ("one sleep for memory and a card", one_sleep_with_a_card),
@@ -254,6 +257,22 @@ fn ofi_remote(provider: &'static str) {
     if has_libfabric() {
         take_provider(provider);
         remote_between_two(&btl_ofi::COMPONENT);
+    }
+}
+
+/// A process reaches its own memory by the fabric, because processors and fabric are not atomic with each other.
+fn ofi_own_memory(provider: &'static str, has_atomics: bool) {
+    if has_libfabric() {
+        take_provider(provider);
+        btl::set_job(btl::Job { number: 4711, index: 0, size: 2, one_node: true, secret: [42; 32] });
+        btl_ofi::COMPONENT.open().expect("it opens");
+        let module = btl::Component::query(&btl_ofi::COMPONENT).expect("it runs")[0];
+        let endpoint = module.own_endpoint().expect("the fabric takes it").expect("it reaches memory");
+        assert_eq!(module.own_endpoint(), Ok(Some(endpoint)), "the same again");
+        let caps = module.caps().remote;
+        let all = if has_atomics { btl::AtomicSet::ALL } else { btl::AtomicSet::NONE };
+        assert_eq!((caps.atomics_of_4, caps.atomics_of_8, caps.atomic_with_processors), (all, all, false));
+        btl_remote::suite(&mut btl_remote::Fixture { module, endpoint, exchange: &mut <[u8]>::to_vec });
     }
 }
 

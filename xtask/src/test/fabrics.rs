@@ -1,17 +1,19 @@
 //! Fabrics by libfabric: what btl/ofi finds and says, programs over its providers on this node and over test hosts.
 
-use super::cluster::rig::{OnTwo, Rig, contains, expect, on_two_with, reached_by, run, verdict};
+use super::cluster::rig::{Rig, contains, expect, on_two_with, reached_by, run, verdict};
 use super::foreign::{LIBFABRIC, library};
 use super::session::deadline::Ended;
 use super::{Session, Verdict, deadline};
 use crate::cluster::hosts::{self, Cluster, Manager};
 use crate::failure::{Result, fail};
 use crate::shell;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
 type Said = fn(&mut Session) -> Result<()>;
+/// A case on two hosts; `tests/c/rma_nodes.c`, compiled.
+type OnTwo = fn(&Rig, &Cluster, &Path) -> Result<()>;
 
 /// `fabrics/…`
 pub fn tier(session: &mut Session) -> Result<()> {
@@ -35,13 +37,20 @@ pub fn tier(session: &mut Session) -> Result<()> {
             unless_lacking(LIBFABRIC.lacks(), || get(session, provider, reads, keeps))
         });
     }
-    let on_two: [(&str, OnTwo); 2] = [("places", places), ("programs", programs)];
+    for (provider, program, ranks) in windows_by_put(session.options.all) {
+        session.case(&format!("fabrics/{provider}/rdma/{}@{ranks}", program.join("_")), |session| {
+            unless_lacking(LIBFABRIC.lacks(), || by_put(session, provider, program, ranks))
+        });
+    }
+    session.case("fabrics/sockets/computing@2", |session| unless_lacking(LIBFABRIC.lacks(), || computing(session)));
+    let on_two: [(&str, OnTwo); 3] = [("places", places), ("programs", programs), ("windows", windows_of_two)];
     for (name, case) in on_two {
         session.case(&format!("fabrics/two_hosts_{name}"), |session| {
             let lacks = LIBFABRIC.lacks().or_else(|| hosts::lacks(&session.tree));
             unless_lacking(lacks, || {
                 let dist = library(session)?;
-                on_two_with(session, &dist, "fabrics", Manager::None, case)
+                let windows = compiled(session, "c", "rma_nodes")?;
+                on_two_with(session, &dist, "fabrics", Manager::None, |rig, cluster| case(rig, cluster, &windows))
             })
         });
     }
@@ -60,6 +69,23 @@ fn runs(all: bool) -> Vec<(&'static str, &'static str, u32)> {
     let programs = PROGRAMS.iter().flat_map(|program| [(*program, 2), (*program, 4)]);
     let of = |provider| programs.clone().map(move |(program, ranks)| (provider, program, ranks));
     ["tcp", "net", "sockets"].into_iter().flat_map(of).collect()
+}
+
+/// Provider, program of `tests/c` with its arguments, ranks. Provider `net` has no atomic operations, so osc/rdma serves nothing there.
+fn windows_by_put(all: bool) -> Vec<(&'static str, &'static [&'static str], u32)> {
+    if !all {
+        return vec![
+            ("tcp", &["rma_fence"], 3),
+            ("tcp", &["rma_passive"], 2),
+            ("tcp", &["rma_differential", "7", "40", "rdma,am"], 3),
+            ("sockets", &["rma_groups"], 3),
+        ];
+    }
+    let programs = WINDOW_PROGRAMS.iter().flat_map(|program| [2, 3, 4].map(|ranks| (*program, ranks)));
+    let of = |provider| programs.clone().map(move |(program, ranks)| (provider, program, ranks));
+    let is_slow = |provider: &str, program: &[&str]| provider == "sockets" && SLOW_OVER_SOCKETS.contains(&program[0]);
+    let all = ["tcp", "sockets"].into_iter().flat_map(of);
+    all.filter(|(provider, program, _)| !is_slow(provider, program)).collect()
 }
 
 /// Provider, `btl_ofi_window`.
@@ -175,10 +201,45 @@ fn get(session: &mut Session, provider: &str, reads: &str, keeps: &str) -> Resul
     expect(&deadline::run(&mut command, LIMIT, &session.scratch().join("fabrics/job.log"))?, 0)
 }
 
+/// A program whose windows osc/rdma serves, where they are not dynamic.
+fn by_put(session: &mut Session, provider: &str, program: &[&str], ranks: u32) -> Result<()> {
+    let options = ["--mca", "btl", "self,ofi", "--mca", "btl_ofi_provider_include", provider];
+    let osc = ["--mca", "osc", "rdma,am", "--mca", "osc_base_verbose", "20", "--mca", "smsc", "^cma,map"];
+    let ended = job_of(session, ("c", program), ranks, &[&options[..], &osc].concat())?;
+    expect(&ended, 0)?;
+    contains(&ended.err, "rdma serves a window of")
+}
+
+/// A target outside MPI: by put and get all is done meanwhile, by messages nothing is.
+fn computing(session: &mut Session) -> Result<()> {
+    let flag = session.scratch().join("fabrics/computing.flag");
+    for (osc, seconds, code) in [("rdma,am", "60", 0), ("am", "1", 1)] {
+        // It may be there from an earlier run.
+        let _absent = std::fs::remove_file(&flag);
+        let flag = flag.display().to_string();
+        let options = ["--mca", "btl", "self,ofi", "--mca", "btl_ofi_provider_include", "sockets", "--mca", "osc", osc];
+        let program: &[&str] = &["computing", seconds, &flag];
+        let ended = job_of(session, ("fabrics", program), 2, &options)?;
+        expect(&ended, code)?;
+        if code != 0 {
+            contains(
+                &format!("{}{}", ended.out, ended.err),
+                "nothing was done while the target computed for 1 seconds",
+            )?;
+        }
+    }
+    Ok(())
+}
+
 fn job(session: &mut Session, program: &str, ranks: u32, options: &[&str]) -> Result<Ended> {
-    let executable = compiled(session, "c", program)?;
+    job_of(session, ("c", &[program]), ranks, options)
+}
+
+/// A program of a folder of `tests`, with its arguments.
+fn job_of(session: &mut Session, (place, program): (&str, &[&str]), ranks: u32, options: &[&str]) -> Result<Ended> {
+    let executable = compiled(session, place, program[0])?;
     let mut command = Command::new(library(session)?.join("bin/mpirun"));
-    command.arg("-n").arg(ranks.to_string()).args(options).arg(executable);
+    command.arg("-n").arg(ranks.to_string()).args(options).arg(executable).args(&program[1..]);
     deadline::run(&mut command, LIMIT, &session.scratch().join("fabrics/job.log"))
 }
 
@@ -193,7 +254,7 @@ fn compiled(session: &mut Session, place: &str, program: &str) -> Result<PathBuf
 }
 
 /// Ranks in blocks and in turn: shared memory within a host, the fabric between them.
-fn places(rig: &Rig, cluster: &Cluster) -> Result<()> {
+fn places(rig: &Rig, cluster: &Cluster, _windows: &Path) -> Result<()> {
     for (by, nodes) in [("slot", [0, 0, 1, 1]), ("node", [0, 1, 0, 1])] {
         let mut command = mpirun(rig, cluster)?;
         command.args(["--host", "h1:2,h2:2", "--map-by", by, "-n", "4", "--mca", "btl_base_verbose", "40"]);
@@ -203,10 +264,22 @@ fn places(rig: &Rig, cluster: &Cluster) -> Result<()> {
 }
 
 /// Both kinds of peers in one communicator, under load.
-fn programs(rig: &Rig, cluster: &Cluster) -> Result<()> {
+fn programs(rig: &Rig, cluster: &Cluster, _windows: &Path) -> Result<()> {
     let mut command = mpirun(rig, cluster)?;
     command.args(["--host", "h1:1,h2:1", "-n", "2"]).arg(&rig.pairs).args(["1048576", "8"]);
     expect(&run(rig, &mut command)?, 0)
+}
+
+/// Two ranks on each host: copies within a host, and all else by put, get and atomic operations, also to the rank beside.
+fn windows_of_two(rig: &Rig, cluster: &Cluster, windows: &Path) -> Result<()> {
+    for by in ["slot", "node"] {
+        let mut command = mpirun(rig, cluster)?;
+        command.args(["--host", "h1:2,h2:2", "--map-by", by, "-n", "4", "--mca", "osc", "sm,han,rdma,am"]);
+        let ended = run(rig, command.args(["--mca", "osc_base_verbose", "20"]).arg(windows))?;
+        expect(&ended, 0)?;
+        contains(&ended.err, "han serves what stays within a node, rdma the rest")?;
+    }
+    Ok(())
 }
 
 /// On the node where one logs in, over the provider that needs no hardware.
@@ -228,6 +301,24 @@ const PROGRAMS: &[&str] = &[
     "rma_fence",
     "threads_pt2pt",
 ];
+const WINDOW_PROGRAMS: &[&[&str]] = &[
+    &["rma_fence"],
+    &["rma_groups"],
+    &["rma_passive"],
+    &["rma_lock_all", "create"],
+    &["rma_lock_all", "allocate"],
+    &["rma_random", "create"],
+    &["rma_errors"],
+    &["rma_objects"],
+    &["rma_threads"],
+    &["rma_polling", "create"],
+    &["rma_corners", "rdma,am"],
+    &["rma_litmus", "rdma,am"],
+    &["rma_differential", "7", "100", "rdma,am"],
+    &["rma_differential", "8", "100", "rdma,am"],
+];
+/// Each of their many accumulates is four operations of a provider that emulates.
+const SLOW_OVER_SOCKETS: &[&str] = &["rma_litmus", "rma_random"];
 /// Larger than any that is tested.
 const WIDE_WINDOW: &str = "400";
 const LIMIT: Duration = Duration::from_secs(240);

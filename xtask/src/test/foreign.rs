@@ -23,7 +23,7 @@ pub const LIBFABRIC: Foreign = Foreign {
     name: "libfabric",
     pkg_config: "libfabric",
     package: "libfabric-dev",
-    components: &["btl/ofi", "rcache/grdma", "memory/hook"],
+    components: &["btl/ofi", "osc/rdma", "rcache/grdma", "memory/hook"],
 };
 
 impl Foreign {

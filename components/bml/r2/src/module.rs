@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use ompi_core::addresses;
 use ompi_core::framework::bml::{Module, Path};
 use ompi_core::process::Process;
-use opal_core::framework::btl::{self, Peer};
+use opal_core::framework::btl::{self, Peer, RemoteCaps};
 use opal_core::mca::select::{self, Decision, Verdict};
 use opal_core::sort;
 use opal_core::sparse::Table;
@@ -42,13 +42,23 @@ pub struct R2 {
     modules: &'static [&'static dyn btl::Module],
     // By index of the process, of those that were added.
     found: ConditionalLock<Table<Arc<[Path]>>>,
+    // By index of the process: paths to memory that were made before messages took them, or that messages do not take.
+    to_memory: ConditionalLock<Table<Path>>,
+    // Held while transports are told of processes.
+    adding: ConditionalLock<()>,
 }
 
 impl R2 {
     /// Over these transports.
     pub fn new(transports: Vec<Transport>) -> R2 {
         let modules: Vec<_> = transports.iter().map(|transport| transport.module).collect();
-        R2 { transports, modules: Box::leak(modules.into_boxed_slice()), found: ConditionalLock::new(Table::new()) }
+        R2 {
+            transports,
+            modules: Box::leak(modules.into_boxed_slice()),
+            found: ConditionalLock::new(Table::new()),
+            to_memory: ConditionalLock::new(Table::new()),
+            adding: ConditionalLock::new(()),
+        }
     }
 
     /// The paths of the transports with the highest exclusivity that reach the process. Others are not asked: what is not used expects
@@ -59,21 +69,42 @@ impl R2 {
         let mut candidates: Vec<_> = self.transports.iter().zip(&published).collect();
         let exclusivity = |transport: &Transport| transport.module.caps().exclusivity;
         sort::by_key(&mut candidates, |(transport, _)| core::cmp::Reverse(exclusivity(transport)));
+        let known = self.to_memory.lock().get(process.index as usize).copied();
         let mut best = 0;
         for (transport, address) in candidates {
             let Some(address) = address else { continue };
             if exclusivity(transport) < best {
                 break;
             }
-            let (is_self, same_node) = (process.is_self, process.same_node);
-            let peer = Peer { index: process.index, is_self, same_node, address };
-            if let Some(endpoint) = transport.module.add_peer(peer)? {
+            let known = known.filter(|path| core::ptr::addr_eq(path.module, transport.module));
+            let added = match known {
+                Some(path) => Some(path.endpoint),
+                None => transport.module.add_peer(peer(process, address))?,
+            };
+            if let Some(endpoint) = added {
                 best = exclusivity(transport);
                 transport.poll()?;
                 paths.push((transport.name, Path { module: transport.module, endpoint }));
             }
         }
         Ok(paths)
+    }
+
+    /// The first transport that reaches a process's memory, connected for that.
+    fn find_to_memory(&self, process: &Process) -> Result<Option<Path>> {
+        let candidates = || self.transports.iter().filter(|transport| reaches_memory(transport.module));
+        if process.is_self || candidates().next().is_none() {
+            return Ok(None);
+        }
+        let published = self.published(process)?;
+        for (transport, address) in self.transports.iter().zip(&published) {
+            let Some(address) = address.as_ref().filter(|_| reaches_memory(transport.module)) else { continue };
+            if let Some(endpoint) = transport.module.add_peer(peer(process, address))? {
+                transport.poll()?;
+                return Ok(Some(Path { module: transport.module, endpoint }));
+            }
+        }
+        Ok(None)
     }
 
     /// Per transport what its component's modules there published, one after the other; `None` if there is no such
@@ -121,7 +152,24 @@ impl Module for R2 {
         paths.iter().flat_map(|paths| paths.iter()).for_each(|path| path.module.remove_peer(path.endpoint));
     }
 
+    fn memory_path(&self, process: &Process) -> Result<Option<Path>> {
+        let _alone = self.adding.lock();
+        let index = process.index as usize;
+        if let Some(path) = self.paths(process.index).iter().find(|path| reaches_memory(path.module)) {
+            return Ok(Some(*path));
+        }
+        if let Some(path) = self.to_memory.lock().get(index) {
+            return Ok(Some(*path));
+        }
+        let path = self.find_to_memory(process)?;
+        if let Some(path) = path {
+            *self.to_memory.lock().place(index) = Some(path);
+        }
+        Ok(path)
+    }
+
     fn add_process(&self, process: &Process) -> Result<Arc<[Path]>> {
+        let _alone = self.adding.lock();
         let mut paths = self.find(process)?;
         sort::by_key(&mut paths, |(_, path)| path.module.caps().latency_ns);
         let Some((name, _)) = paths.first() else {
@@ -160,6 +208,15 @@ impl Module for R2 {
     fn modules(&self) -> &'static [&'static dyn btl::Module] {
         self.modules
     }
+}
+
+fn peer<'a>(process: &Process, address: &'a [u8]) -> Peer<'a> {
+    Peer { index: process.index, is_self: process.is_self, same_node: process.same_node, address }
+}
+
+fn reaches_memory(module: &dyn btl::Module) -> bool {
+    let RemoteCaps { put_bytes, get_bytes, .. } = module.caps().remote;
+    put_bytes > 0 && get_bytes > 0
 }
 
 /// Why the other transports do not run.

@@ -263,6 +263,8 @@ pub struct FidEp {
     pub cm: Cell<&'static CmOps>,
     pub msg: Cell<&'static MsgOps>,
     pub rma: Cell<&'static RmaOps>,
+    pub tagged: Uncalled,
+    pub atomic: Cell<&'static AtomicOps>,
 }
 
 /// `struct fi_ops_cm`.
@@ -330,12 +332,60 @@ pub struct RmaRun {
     pub key: u64,
 }
 
+/// `struct fi_ops_atomic`.
+#[repr(C)]
+pub struct AtomicOps {
+    pub size: usize,
+    pub write: Uncalled,
+    pub write_vector: Uncalled,
+    pub write_message: Uncalled,
+    pub inject: Uncalled,
+    pub fetch: unsafe extern "C" fn(
+        *const FidEp,
+        *const c_void,
+        usize,
+        *mut c_void,
+        *mut c_void,
+        *mut c_void,
+        FiAddr,
+        u64,
+        u64,
+        c_int,
+        c_int,
+        *mut Context,
+    ) -> isize,
+    pub fetch_vector: Uncalled,
+    pub fetch_message: Uncalled,
+    pub compare: unsafe extern "C" fn(
+        *const FidEp,
+        *const c_void,
+        usize,
+        *mut c_void,
+        *const c_void,
+        *mut c_void,
+        *mut c_void,
+        *mut c_void,
+        FiAddr,
+        u64,
+        u64,
+        c_int,
+        c_int,
+        *mut Context,
+    ) -> isize,
+    pub compare_vector: Uncalled,
+    pub compare_message: Uncalled,
+    pub write_valid: Uncalled,
+    pub fetch_valid: unsafe extern "C" fn(*const FidEp, c_int, c_int, *mut usize) -> c_int,
+    pub compare_valid: unsafe extern "C" fn(*const FidEp, c_int, c_int, *mut usize) -> c_int,
+}
+
 /// `struct fi_context2`: room that a provider may want for each operation.
 #[repr(C)]
 pub struct Context([usize; 8]);
 
 pub const MSG: u64 = 1 << 1;
 pub const RMA: u64 = 1 << 2;
+pub const ATOMIC: u64 = 1 << 4;
 pub const RECV: u64 = 1 << 10;
 pub const REMOTE_READ: u64 = 1 << 12;
 pub const REMOTE_WRITE: u64 = 1 << 13;
@@ -353,6 +403,15 @@ pub const MR_ALLOCATED: c_int = 1 << 5;
 pub const MR_PROV_KEY: c_int = 1 << 6;
 pub const EP_RDM: c_int = 3;
 pub const THREAD_DOMAIN: c_int = 3;
+pub const PROGRESS_AUTO: c_int = 1;
+pub const UINT32: c_int = 5;
+pub const UINT64: c_int = 7;
+pub const OP_SUM: c_int = 2;
+pub const OP_BOR: c_int = 6;
+pub const OP_BAND: c_int = 7;
+pub const OP_BXOR: c_int = 9;
+pub const OP_WRITE: c_int = 11;
+pub const OP_CSWAP: c_int = 12;
 pub const RM_ENABLED: c_int = 2;
 pub const CQ_FORMAT_MSG: c_int = 2;
 pub const WAIT_NONE: c_int = 0;

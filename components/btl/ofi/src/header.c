@@ -1,5 +1,6 @@
 /* What abi.rs says of libfabric, compared with the installed header: a library is built only where this compiles. */
 #include <rdma/fabric.h>
+#include <rdma/fi_atomic.h>
 #include <rdma/fi_cm.h>
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
@@ -40,6 +41,7 @@ PLACE(fi_ep_attr, protocol_version, 8);
 PLACE(fi_ep_attr, max_msg_size, 16);
 PLACE(fi_domain_attr, name, 8);
 PLACE(fi_domain_attr, threading, 16);
+PLACE(fi_domain_attr, data_progress, 24);
 PLACE(fi_domain_attr, resource_mgmt, 28);
 PLACE(fi_domain_attr, mr_mode, 36);
 PLACE(fi_domain_attr, mr_key_size, 40);
@@ -58,6 +60,7 @@ PLACE(fid_cq, ops, 24);
 PLACE(fid_ep, cm, 32);
 PLACE(fid_ep, msg, 40);
 PLACE(fid_ep, rma, 48);
+PLACE(fid_ep, atomic, 64);
 
 PLACE(fi_ops, close, 8);
 PLACE(fi_ops, bind, 16);
@@ -79,6 +82,10 @@ PLACE(fi_ops_msg, send, 32);
 PLACE(fi_ops_msg, sendmsg, 48);
 PLACE(fi_ops_rma, read, 8);
 PLACE(fi_ops_rma, writemsg, 48);
+PLACE(fi_ops_atomic, readwrite, 40);
+PLACE(fi_ops_atomic, compwrite, 64);
+PLACE(fi_ops_atomic, readwritevalid, 96);
+PLACE(fi_ops_atomic, compwritevalid, 104);
 
 SAME(sizeof(struct fi_av_attr), 48);
 PLACE(fi_av_attr, count, 8);
@@ -106,6 +113,7 @@ PLACE(fi_rma_iov, key, 16);
 
 SAME(FI_MSG, 1ULL << 1);
 SAME(FI_RMA, 1ULL << 2);
+SAME(FI_ATOMIC, 1ULL << 4);
 SAME(FI_RECV, 1ULL << 10);
 SAME(FI_REMOTE_READ, 1ULL << 12);
 SAME(FI_REMOTE_WRITE, 1ULL << 13);
@@ -123,6 +131,15 @@ SAME(FI_MR_ALLOCATED, 1 << 5);
 SAME(FI_MR_PROV_KEY, 1 << 6);
 SAME(FI_EP_RDM, 3);
 SAME(FI_THREAD_DOMAIN, 3);
+SAME(FI_PROGRESS_AUTO, 1);
+SAME(FI_UINT32, 5);
+SAME(FI_UINT64, 7);
+SAME(FI_SUM, 2);
+SAME(FI_BOR, 6);
+SAME(FI_BAND, 7);
+SAME(FI_BXOR, 9);
+SAME(FI_ATOMIC_WRITE, 11);
+SAME(FI_CSWAP, 12);
 SAME(FI_RM_ENABLED, 2);
 SAME(FI_CQ_FORMAT_MSG, 2);
 SAME(FI_WAIT_NONE, 0);
@@ -168,7 +185,13 @@ void functions(struct fid *object, struct fid_fabric *fabric, struct fid_domain 
     ssize_t (*sendmsg)(struct fid_ep *, const struct fi_msg *, uint64_t) = ep->msg->sendmsg;
     ssize_t (*read_memory)(struct fid_ep *, void *, size_t, void *, fi_addr_t, uint64_t, uint64_t, void *) = ep->rma->read;
     ssize_t (*write_memory)(struct fid_ep *, const struct fi_msg_rma *, uint64_t) = ep->rma->writemsg;
-    (void)read_memory, (void)write_memory;
+    ssize_t (*fetch)(struct fid_ep *, const void *, size_t, void *, void *, void *, fi_addr_t, uint64_t, uint64_t, enum fi_datatype,
+                     enum fi_op, void *) = ep->atomic->readwrite;
+    ssize_t (*compare)(struct fid_ep *, const void *, size_t, void *, const void *, void *, void *, void *, fi_addr_t, uint64_t,
+                       uint64_t, enum fi_datatype, enum fi_op, void *) = ep->atomic->compwrite;
+    int (*fetch_valid)(struct fid_ep *, enum fi_datatype, enum fi_op, size_t *) = ep->atomic->readwritevalid;
+    int (*compare_valid)(struct fid_ep *, enum fi_datatype, enum fi_op, size_t *) = ep->atomic->compwritevalid;
+    (void)read_memory, (void)write_memory, (void)fetch, (void)compare, (void)fetch_valid, (void)compare_valid;
     (void)bind, (void)control, (void)open_domain, (void)trywait, (void)av_open, (void)cq_open, (void)endpoint, (void)reg;
     (void)insert, (void)straddr, (void)read, (void)readerr, (void)reason, (void)getname, (void)recv, (void)send;
     (void)sendmsg;

@@ -10,7 +10,8 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use opal_core::framework::btl::{
-    self, AmId, Begun, Caps, Completion, Endpoint, Full, Job, Module, Peer, Registration, Remote, RemoteCaps,
+    self, AmId, Atomic, Begun, Caps, Completion, Endpoint, Full, Job, Module, Peer, Registration, Remote, RemoteCaps,
+    Width,
 };
 use opal_core::sync::{ConditionalLock, Once};
 use opal_core::{Error, Result, message, wait};
@@ -54,11 +55,24 @@ impl Ofi {
             latency_ns: kind.latency_ns(),
             bandwidth_mbps: kind.bandwidth_mbps(),
             exclusivity: EXCLUSIVITY,
-            remote: RemoteCaps { put_bytes: reached, get_bytes: reached, ..RemoteCaps::NONE },
+            remote: RemoteCaps {
+                put_bytes: reached,
+                get_bytes: reached,
+                atomics_of_4: fabric.atomics(Width::Four),
+                atomics_of_8: fabric.atomics(Width::Eight),
+                // A card's are not, whatever a provider over sockets does.
+                atomic_with_processors: false,
+                peer_may_compute: reached > 0 && offer.has_own_progress(),
+            },
             wire_id: WIRE_ID,
         };
         let state = ConditionalLock::new(State::new(fabric, *job, window));
         Ok(Ofi { caps, path: offer.described(), address, state })
+    }
+
+    /// What is published.
+    pub fn own_address(&self) -> &[u8] {
+        &self.address
     }
 
     /// Has sleeps end when something completes. `false`: nobody tells a process that sleeps, since the provider has no descriptor.
@@ -157,7 +171,7 @@ impl Module for Ofi {
     ) -> core::result::Result<Begun, Full> {
         // SAFETY: the caller's promise.
         let post = |state: &State, slot, peer, place| unsafe { state.fabric.put(slot, peer, from, place, bytes) };
-        self.state.lock().reach(to.0, remote, done, post)
+        self.state.lock().reach(to.0, remote, (done, false), post)
     }
 
     unsafe fn get(
@@ -170,7 +184,28 @@ impl Module for Ofi {
     ) -> core::result::Result<Begun, Full> {
         // SAFETY: the caller's promise.
         let post = |state: &State, slot, peer, place| unsafe { state.fabric.get(slot, peer, to, place, bytes) };
-        self.state.lock().reach(from.0, remote, done, post)
+        self.state.lock().reach(from.0, remote, (done, false), post)
+    }
+
+    unsafe fn atomic(
+        &self,
+        to: Endpoint,
+        remote: Remote,
+        atomic: Atomic,
+        width: Width,
+        done: Completion,
+    ) -> core::result::Result<Begun, Full> {
+        assert!(self.caps.remote.atomics(width).has(atomic), "the provider has no {atomic:?}, as Caps::remote says");
+        // SAFETY: the caller's promise.
+        let post = |state: &State, slot, peer, place| unsafe { state.fabric.atomic(slot, peer, place, atomic, width) };
+        self.state.lock().reach(to.0, remote, (done, true), post)
+    }
+
+    fn own_endpoint(&self) -> Result<Option<Endpoint>> {
+        match self.caps.remote.put_bytes {
+            0 => Ok(None),
+            _ => self.reach_itself().map(|own| Some(Endpoint(own))),
+        }
     }
 
     fn register_memory(&self, address: *mut u8, bytes: usize) -> Result<Registration> {

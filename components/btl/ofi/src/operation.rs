@@ -13,8 +13,8 @@ pub struct Memory {
     pub regions: Vec<Option<Region>>,
     /// By what `import_key` returns: what peers said.
     pub keys: Vec<Option<wire::Key>>,
-    /// By context: operations, and the rank whose memory it is.
-    pub under_way: Vec<Option<(Completion, u32)>>,
+    /// By context: operations, the rank whose memory it is, and whether it finds something.
+    pub under_way: Vec<Option<(Completion, u32, bool)>>,
     /// Contexts that are free.
     pub free: Vec<u32>,
     /// How many keys were made.
@@ -38,9 +38,14 @@ impl Memory {
         self.free.len() == self.under_way.len()
     }
 
+    /// Whether an operation finds something.
+    pub fn finds(&self, slot: u32) -> bool {
+        matches!(self.under_way.get(slot as usize), Some(Some((_, _, true))))
+    }
+
     /// An operation has ended; the rank whose memory it was.
     pub fn end(&mut self, slot: u32, ended: Result<u64>) -> Option<u32> {
-        let (done, rank) = self.under_way.get_mut(slot as usize)?.take()?;
+        let (done, rank, _) = self.under_way.get_mut(slot as usize)?.take()?;
         self.free.push(slot);
         self.ended.push((done, ended));
         Some(rank)

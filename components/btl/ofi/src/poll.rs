@@ -156,7 +156,10 @@ impl State {
         for event in &events[..count] {
             match *event {
                 Event::Sent(slot) => _ = self.sent(slot),
-                Event::Reached(slot) => _ = self.memory.end(slot, Ok(0)),
+                Event::Reached(slot) => {
+                    let found = if self.memory.finds(slot) { self.fabric.found(slot) } else { 0 };
+                    self.memory.end(slot, Ok(found));
+                }
                 Event::Received(..) | Event::Foreign => {}
             }
         }

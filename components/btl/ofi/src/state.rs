@@ -229,8 +229,12 @@ impl State {
     pub fn lose(&mut self, rank: u32, what: &str, why: &str) {
         let Some(peer) = self.peers.get(rank as usize).filter(|peer| !peer.closed) else { return };
         let index = peer.index;
+        let is_own = rank == self.job.index;
         message!("btl/ofi: rank {rank} {what}: {why}; it counts as lost");
-        self.lost.push(index);
+        // Its own memory by the fabric: nothing else needs that.
+        if !is_own {
+            self.lost.push(index);
+        }
         self.close(rank);
     }
 
@@ -257,7 +261,9 @@ impl State {
         for rank in open {
             let Some(peer) = self.peers.get_mut(rank as usize) else { continue };
             peer.closed = true;
-            self.lost.push(peer.index);
+            if rank != self.job.index {
+                self.lost.push(peer.index);
+            }
         }
         self.waiting.clear();
         self.owed.clear();

@@ -1,7 +1,7 @@
 //! The header, and which offer is taken.
 
 use crate::abi::{
-    ADDR_STR, AvAttr, AvOps, CmOps, Context, CqAttr, CqEntry, CqError, CqOps, DomainAttr, DomainOps, EpAttr,
+    ADDR_STR, AtomicOps, AvAttr, AvOps, CmOps, Context, CqAttr, CqEntry, CqError, CqOps, DomainAttr, DomainOps, EpAttr,
     FabricAttr, FabricOps, Fid, FidAv, FidCq, FidDomain, FidEp, FidFabric, FidMr, FidOps, Info, Message, MrOps, MsgOps,
     RmaMessage, RmaOps, RmaRun, RxAttr, SOCKADDR_IN, SOCKADDR_IN6, TxAttr,
 };
@@ -91,6 +91,7 @@ fn places() -> Vec<String> {
         ("fi_ep_attr, max_msg_size", offset_of!(EpAttr, max_message_bytes)),
         ("fi_domain_attr, name", offset_of!(DomainAttr, name)),
         ("fi_domain_attr, threading", offset_of!(DomainAttr, threading)),
+        ("fi_domain_attr, data_progress", offset_of!(DomainAttr, data_progress)),
         ("fi_domain_attr, resource_mgmt", offset_of!(DomainAttr, resource_management)),
         ("fi_domain_attr, mr_mode", offset_of!(DomainAttr, mr_mode)),
         ("fi_domain_attr, mr_key_size", offset_of!(DomainAttr, mr_key_bytes)),
@@ -107,6 +108,7 @@ fn places() -> Vec<String> {
         ("fid_ep, cm", offset_of!(FidEp, cm)),
         ("fid_ep, msg", offset_of!(FidEp, msg)),
         ("fid_ep, rma", offset_of!(FidEp, rma)),
+        ("fid_ep, atomic", offset_of!(FidEp, atomic)),
         ("fi_ops, close", offset_of!(FidOps, close)),
         ("fi_ops, bind", offset_of!(FidOps, bind)),
         ("fi_ops, control", offset_of!(FidOps, control)),
@@ -127,6 +129,10 @@ fn places() -> Vec<String> {
         ("fi_ops_msg, sendmsg", offset_of!(MsgOps, send_message)),
         ("fi_ops_rma, read", offset_of!(RmaOps, read)),
         ("fi_ops_rma, writemsg", offset_of!(RmaOps, write_message)),
+        ("fi_ops_atomic, readwrite", offset_of!(AtomicOps, fetch)),
+        ("fi_ops_atomic, compwrite", offset_of!(AtomicOps, compare)),
+        ("fi_ops_atomic, readwritevalid", offset_of!(AtomicOps, fetch_valid)),
+        ("fi_ops_atomic, compwritevalid", offset_of!(AtomicOps, compare_valid)),
         ("fi_msg_rma, addr", offset_of!(RmaMessage, to)),
         ("fi_msg_rma, rma_iov", offset_of!(RmaMessage, remote)),
         ("fi_msg_rma, context", offset_of!(RmaMessage, context)),

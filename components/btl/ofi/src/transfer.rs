@@ -1,4 +1,4 @@
-//! Put and get, and this process's memory for those of peers. Keys that this process chooses are made with the job's secret, so that
+//! Put, get and atomic operations, and this process's memory for those of peers. Keys that this process chooses are made with the job's secret, so that
 //! others cannot guess them.
 
 use crate::module::Ofi;
@@ -10,12 +10,13 @@ use opal_core::framework::btl::{self, Begun, Completion, Full, Registration, Rem
 use opal_core::{Error, Result, verbose};
 
 impl State {
-    /// Begins an operation by `post`, which gets its context, the peer's place in the fabric, and the bytes' place there.
+    /// Begins an operation by `post`, which gets its context, the peer's place in the fabric, and the bytes' place there; whether it finds
+    /// something.
     pub fn reach(
         &mut self,
         rank: u32,
         remote: Remote,
-        done: Completion,
+        (done, finds): (Completion, bool),
         post: impl FnOnce(&State, u32, u64, Place) -> Posted,
     ) -> core::result::Result<Begun, Full> {
         let address = self.peers.get(rank as usize).filter(|peer| !peer.closed).ok_or(Full)?.address;
@@ -24,7 +25,7 @@ impl State {
         let place = Place { at: remote.address.wrapping_sub(key.origin), key: key.key };
         match post(self, slot, address, place) {
             Posted::Begun => {
-                self.memory.under_way[slot as usize] = Some((done, rank));
+                self.memory.under_way[slot as usize] = Some((done, rank, finds));
                 Ok(Begun::Later)
             }
             Posted::Full => {
@@ -79,6 +80,25 @@ impl Ofi {
         if let Some(region) = region {
             state.fabric.hide(region);
         }
+    }
+
+    /// Makes this process a peer of itself, of which only memory is reached.
+    pub fn reach_itself(&self) -> Result<u32> {
+        let mut state = self.state.lock();
+        let own = state.job.index;
+        if state.fabric.reach().operations == 0 {
+            return Err(Error::Unsupported);
+        }
+        if state.peers.get(own as usize).is_none() {
+            let address = wire::Address::parse(self.own_address()).ok_or(Error::Malformed)?;
+            let number = state.fabric.insert(address.address).map_err(|error| {
+                let why = state.fabric.words(error);
+                verbose!(btl::FRAMEWORK, 1, "ofi: the fabric does not take this process's own address: {why}");
+                Error::Unreachable
+            })?;
+            state.add(own, own, number, address.window);
+        }
+        Ok(own)
     }
 
     /// Keeps what a peer said of its memory.

@@ -30,6 +30,7 @@ pub const CAPS: Caps = Caps {
         atomics_of_4: AtomicSet::ALL,
         atomics_of_8: AtomicSet::ALL,
         atomic_with_processors: true,
+        peer_may_compute: true,
     },
     wire_id: 0,
 };
@@ -112,6 +113,10 @@ impl Module for Loopback {
     ) -> core::result::Result<Begun, Full> {
         // SAFETY: the caller's promise.
         Ok(Begun::Done(unsafe { raw::atomic(remote.address, atomic, width) }))
+    }
+
+    fn own_endpoint(&self) -> Result<Option<Endpoint>> {
+        Ok(Some(Endpoint(0)))
     }
 
     fn register_memory(&self, address: *mut u8, _bytes: usize) -> Result<Registration> {

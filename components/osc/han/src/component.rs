@@ -56,6 +56,8 @@ impl osc::Component for HanOsc {
         let agreed = all.iter().all(|words| *words == [1, all[0][1]]);
         let (Shared { at, held }, (_, beyond)) =
             shared.ok().zip(beyond).filter(|_| agreed).ok_or_else(node::no_memory)?;
+        let others = beyond.info().name;
+        opal_core::verbose!(osc::FRAMEWORK, 20, "han serves what stays within a node, {others} the rest");
         let mut near = alloc::vec![None; parts.len()];
         for (place, rank) in ranks.iter().enumerate() {
             near[*rank] = Some(Memory { at: at[place], part: parts[*rank] });

@@ -91,6 +91,8 @@ opal_core::image![
     osc_cma,
     #[cfg(feature = "osc-han")]
     osc_han,
+    #[cfg(feature = "osc-rdma")]
+    osc_rdma,
     #[cfg(feature = "osc-sm")]
     osc_sm,
     #[cfg(feature = "part-persist")]

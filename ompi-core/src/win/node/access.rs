@@ -132,6 +132,24 @@ impl TargetData for Mapped<'_> {
 /// That of [`Module::access`](crate::framework::osc::Module::access).
 #[inline(always)]
 pub unsafe fn perform(words: &Words, rank: usize, access: &Access<'_>, target: &impl TargetData) -> Result<()> {
+    // SAFETY: the caller's promise, here and below.
+    if unsafe { is_done_by_instruction(words, target, access)? } {
+        return Ok(());
+    }
+    // SAFETY: as above.
+    unsafe { perform_under(|| words.combine_alone(rank), access, target) }
+}
+
+/// Does an access to data of a target; `alone` waits for the accumulate lock of the target, which its result holds.
+///
+/// # Safety
+/// That of [`Module::access`](crate::framework::osc::Module::access).
+#[inline(always)]
+pub unsafe fn perform_under<Held>(
+    alone: impl FnOnce() -> Result<Held>,
+    access: &Access<'_>,
+    target: &impl TargetData,
+) -> Result<()> {
     match access {
         // SAFETY: the caller's promise, here and below.
         Access::Put(origin) => unsafe { target.write(origin) },
@@ -139,32 +157,20 @@ pub unsafe fn perform(words: &Words, rank: usize, access: &Access<'_>, target: &
         Access::Get(result) => unsafe { target.read(result) },
         Access::Accumulate(origin, operation) => {
             let basic = basic(target.datatype())?;
-            // SAFETY: as above.
-            if unsafe { by_instruction(words, target, origin, None, *operation, basic) } {
-                return Ok(());
-            }
-            let _alone = words.combine_alone(rank)?;
+            let _alone = alone()?;
             // SAFETY: as above.
             unsafe { change(target, origin, *operation, basic, None) }
         }
         Access::GetAccumulate(origin, result, operation) => {
             let basic = basic(target.datatype())?;
-            // SAFETY: as above.
-            if unsafe { by_instruction(words, target, origin, Some(result), *operation, basic) } {
-                return Ok(());
-            }
-            let _alone = words.combine_alone(rank)?;
+            let _alone = alone()?;
             // SAFETY: as above.
             unsafe { target.read(result)? };
             // SAFETY: as above.
             unsafe { change(target, origin, *operation, basic, Some(result)) }
         }
         Access::CompareAndSwap { origin, compare, result } => {
-            // SAFETY: as above.
-            if unsafe { swapped_by_instruction(words, target, [origin, compare, result]) } {
-                return Ok(());
-            }
-            let _alone = words.combine_alone(rank)?;
+            let _alone = alone()?;
             // SAFETY: as above.
             unsafe { target.read(result)? };
             // SAFETY: as above.
@@ -175,6 +181,30 @@ pub unsafe fn perform(words: &Words, rank: usize, access: &Access<'_>, target: &
             if expected == found { unsafe { target.write(origin) } } else { Ok(()) }
         }
     }
+}
+
+/// Does an access by instructions, if the gate is open and it is one for that; otherwise nothing is done.
+///
+/// # Safety
+/// That of [`perform`].
+#[inline(always)]
+unsafe fn is_done_by_instruction(words: &Words, target: &impl TargetData, access: &Access<'_>) -> Result<bool> {
+    let basic = || basic(target.datatype());
+    Ok(match access {
+        Access::Put(_) | Access::Get(_) => false,
+        // SAFETY: the caller's promise, here and below.
+        Access::Accumulate(origin, operation) => unsafe {
+            by_instruction(words, target, origin, None, *operation, basic()?)
+        },
+        // SAFETY: as above.
+        Access::GetAccumulate(origin, result, operation) => unsafe {
+            by_instruction(words, target, origin, Some(result), *operation, basic()?)
+        },
+        // SAFETY: as above.
+        Access::CompareAndSwap { origin, compare, result } => unsafe {
+            swapped_by_instruction(words, target, [origin, compare, result])
+        },
+    })
 }
 
 /// Combines by an instruction for each element, if the gate is open and these are elements for that; otherwise nothing is done.

@@ -1,5 +1,5 @@
-//! Memory of a peer that a transport reaches while the peer does nothing: put, get and atomic operations. A fabric's card does them, or
-//! memory that both have mapped. What one-sided communication over a transport stands on; nothing here orders anything: who needs
+//! Memory of a peer that a transport reaches while the peer sends nothing: put, get and atomic operations. A fabric's card does them, or
+//! memory that both have mapped, or the peer's process in its own polls ([`RemoteCaps::peer_may_compute`]). What one-sided communication over a transport stands on; nothing here orders anything: who needs
 //! an order waits for completions.
 //!
 //! 1. The owner makes memory reachable ([`Module::register_memory`](super::Module::register_memory)) and tells the others its address and the
@@ -26,6 +26,8 @@ pub struct RemoteCaps {
     /// They are atomic beside instructions of the peer's processors, too. Otherwise only with each other, so that the peer, too, must go
     /// through the transport.
     pub atomic_with_processors: bool,
+    /// Operations end while the peer computes and polls nothing. Otherwise they wait for its next poll, as messages do.
+    pub peer_may_compute: bool,
 }
 
 impl RemoteCaps {
@@ -36,6 +38,7 @@ impl RemoteCaps {
         atomics_of_4: AtomicSet::NONE,
         atomics_of_8: AtomicSet::NONE,
         atomic_with_processors: false,
+        peer_may_compute: false,
     };
 
     /// What can be done with words of this width.

@@ -69,7 +69,13 @@ pub fn on_hosts(
 }
 
 /// As `on_hosts`, with this library.
-pub fn on_two_with(session: &Session, dist: &Path, name: &str, manager: Manager, case: OnTwo) -> Result<()> {
+pub fn on_two_with(
+    session: &Session,
+    dist: &Path,
+    name: &str,
+    manager: Manager,
+    case: impl Fn(&Rig, &Cluster) -> Result<()>,
+) -> Result<()> {
     let rig = rig_with(session, dist)?;
     up_and_down(session, name, 2, manager, |cluster| case(&rig, cluster))
 }

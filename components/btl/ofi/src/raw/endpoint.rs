@@ -136,7 +136,7 @@ impl Fabric {
         // SAFETY: fi_getinfo's records have all attributes.
         let inject_bytes = unsafe { (*info.tx).inject_bytes };
         let wait = can_wait.then(|| descriptor(cq)).flatten();
-        let operations = Buffers::new(reach.operations, 0);
+        let operations = Buffers::new(reach.operations, if reach.has_atomics { OPERANDS_BYTES } else { 0 });
         Ok(Fabric { library, fabric, av, cq, ep, sends, receives, operations, domain, reach, inject_bytes, wait })
     }
 
@@ -360,3 +360,5 @@ pub(super) fn posted(result: isize) -> Posted {
 }
 
 const TEXT_BYTES: usize = 256;
+/// Of an atomic operation: operand, what is expected, and what was found, 8 bytes each.
+const OPERANDS_BYTES: usize = 24;

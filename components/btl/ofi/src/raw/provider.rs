@@ -2,8 +2,8 @@
 #![allow(unsafe_code)]
 
 use crate::abi::{
-    self, EpAttr, FidFabric, Info, MODE_CONTEXT, MODE_CONTEXT2, MR_ALLOCATED, MR_LOCAL, MR_PROV_KEY, MR_VIRT_ADDR, MSG,
-    ORDER_SAS, RM_ENABLED, RMA, SOCKADDR, SOCKADDR_IN, SOCKADDR_IN6, THREAD_DOMAIN,
+    self, ATOMIC, EpAttr, FidFabric, Info, MODE_CONTEXT, MODE_CONTEXT2, MR_ALLOCATED, MR_LOCAL, MR_PROV_KEY,
+    MR_VIRT_ADDR, MSG, ORDER_SAS, PROGRESS_AUTO, RM_ENABLED, RMA, SOCKADDR, SOCKADDR_IN, SOCKADDR_IN6, THREAD_DOMAIN,
 };
 use crate::wire::HEADER_BYTES;
 use alloc::ffi::CString;
@@ -75,6 +75,8 @@ pub struct Reach {
     pub by_address: bool,
     /// Keys that this process may choose; `None`: the provider does.
     pub key_mask: Option<u64>,
+    /// Whether atomic operations may be asked of it.
+    pub has_atomics: bool,
 }
 
 impl Reach {
@@ -85,6 +87,7 @@ impl Reach {
             operations: if offer.reaches_memory() { most as u32 } else { 0 },
             by_address: offer.mr_mode() & MR_VIRT_ADDR != 0,
             key_mask: offer.key_mask(),
+            has_atomics: most > 0 && offer.reaches_memory() && offer.info.caps & ATOMIC != 0,
         }
     }
 }
@@ -151,9 +154,17 @@ impl Library {
     }
 
     /// All that carries messages in order between endpoints without connections, in libfabric's order: first what also reaches memory of
-    /// peers, then what does not. `Err` with half a sentence.
+    /// peers, with atomic operations where it can, then what does not. `Err` with half a sentence.
     pub fn offers(&self) -> Result<Vec<Offer>, String> {
         let mut offers = self.offers_with(MSG | RMA)?;
+        for better in self.offers_with(MSG | RMA | ATOMIC)? {
+            let is_same = |one: &&mut Offer| {
+                one.info.caps & ATOMIC == 0 && one.format == better.format && one.described() == better.described()
+            };
+            if let Some(same) = offers.iter_mut().find(is_same) {
+                *same = better;
+            }
+        }
         for offer in self.offers_with(MSG)? {
             let is_same = |one: &Offer| one.format == offer.format && one.described() == offer.described();
             if !offers.iter().any(is_same) {
@@ -282,6 +293,12 @@ impl Offer {
     /// Whether memory of peers can be reached as it is. Where local memory must be registered for each operation, it is not done yet.
     pub fn reaches_memory(&self) -> bool {
         self.info.caps & RMA != 0 && self.mr_mode() & MR_LOCAL == 0
+    }
+
+    /// Whether operations on this process's memory go on while it polls nothing.
+    pub fn has_own_progress(&self) -> bool {
+        // SAFETY: fi_getinfo's records have all attributes.
+        unsafe { (*self.info.domain).data_progress == PROGRESS_AUTO }
     }
 
     /// What the provider wants of registered memory.

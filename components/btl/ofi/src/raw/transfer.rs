@@ -1,11 +1,15 @@
-//! Memory of peers, and this process's memory that they reach.
+//! Memory of peers, atomic operations on its words, and this process's memory that they reach.
 #![allow(unsafe_code)]
 
 use super::endpoint::{Fabric, Posted, posted};
 use super::provider::Reach;
-use crate::abi::{COMPLETION, DELIVERY_COMPLETE, FiAddr, FidMr, REMOTE_READ, REMOTE_WRITE, RmaMessage, RmaRun};
+use crate::abi::{
+    COMPLETION, DELIVERY_COMPLETE, FiAddr, FidMr, OP_BAND, OP_BOR, OP_BXOR, OP_CSWAP, OP_SUM, OP_WRITE, REMOTE_READ,
+    REMOTE_WRITE, RmaMessage, RmaRun, UINT32, UINT64,
+};
 use core::ffi::c_int;
 use core::ptr::{null, null_mut};
+use opal_core::framework::btl::{Atomic, AtomicSet, Width};
 
 /// Memory that peers reach.
 pub struct Region(&'static FidMr);
@@ -82,3 +86,87 @@ impl Fabric {
         posted(unsafe { read(self.ep, to.cast(), bytes, null_mut(), from, place.at, place.key, context) })
     }
 }
+
+impl Fabric {
+    /// What the provider does with words of a width.
+    pub fn atomics(&self, width: Width) -> AtomicSet {
+        let none = AtomicSet::NONE;
+        if !self.reach().has_atomics {
+            return none;
+        }
+        KINDS.into_iter().filter(|kind| self.has(*kind, width)).fold(none, AtomicSet::with)
+    }
+
+    fn has(&self, kind: Atomic, width: Width) -> bool {
+        let (datatype, operation) = numbers(kind, width);
+        let (table, mut most) = (self.ep.atomic.get(), 0);
+        let valid = if operation == OP_CSWAP { table.compare_valid } else { table.fetch_valid };
+        // SAFETY: an endpoint that was opened with atomic operations, numbers of the header's, and room for one.
+        let result = unsafe { valid(self.ep, datatype, operation, &mut most) };
+        result == 0 && most > 0
+    }
+
+    /// Begins an operation on a word of a peer, whose result is `found` after the completion.
+    ///
+    /// # Safety
+    /// `atomics` has this one; the peer has registered the word, which is aligned.
+    pub unsafe fn atomic(&self, slot: u32, to: FiAddr, place: Place, atomic: Atomic, width: Width) -> Posted {
+        let (datatype, operation) = numbers(atomic, width);
+        let [operand, compare, result] = self.operands(slot);
+        let (value, expected) = match atomic {
+            Atomic::CompareSwap(expected, new) => (new, expected),
+            Atomic::Add(value) | Atomic::And(value) | Atomic::Or(value) | Atomic::Xor(value) | Atomic::Swap(value) => {
+                (value, 0)
+            }
+        };
+        // A shorter word is the first half of the longer one: the machine is little-endian.
+        // SAFETY: words of the operation's own, which is not under way; for the next two as well.
+        unsafe { operand.write(value) };
+        // SAFETY: as above.
+        unsafe { compare.write(expected) };
+        // SAFETY: as above.
+        unsafe { result.write(0) };
+        let (none, context, table) = (null_mut(), self.operations.context(slot), self.ep.atomic.get());
+        let (at, key, operand, result) = (place.at, place.key, operand.cast(), result.cast());
+        if operation != OP_CSWAP {
+            let fetch = table.fetch;
+            // SAFETY: the caller's promise; words and context stay as they are until the completion.
+            return posted(unsafe {
+                fetch(self.ep, operand, 1, none, result, none, to, at, key, datatype, operation, context)
+            });
+        }
+        let (swap, compare) = (table.compare, compare.cast());
+        // SAFETY: as above.
+        posted(unsafe {
+            swap(self.ep, operand, 1, none, compare, none, result, none, to, at, key, datatype, operation, context)
+        })
+    }
+
+    /// What an atomic operation found that is complete.
+    pub fn found(&self, slot: u32) -> u64 {
+        let [_, _, result] = self.operands(slot);
+        // SAFETY: the operation's own word, which nobody writes after its completion.
+        unsafe { result.read() }
+    }
+
+    fn operands(&self, slot: u32) -> [*mut u64; 3] {
+        let first: *mut u64 = self.operations.at(slot).cast();
+        [first, first.wrapping_add(1), first.wrapping_add(2)]
+    }
+}
+
+/// The header's numbers for width and kind.
+fn numbers(kind: Atomic, width: Width) -> (c_int, c_int) {
+    let operation = match kind {
+        Atomic::Add(_) => OP_SUM,
+        Atomic::And(_) => OP_BAND,
+        Atomic::Or(_) => OP_BOR,
+        Atomic::Xor(_) => OP_BXOR,
+        Atomic::Swap(_) => OP_WRITE,
+        Atomic::CompareSwap(..) => OP_CSWAP,
+    };
+    (if width == Width::Four { UINT32 } else { UINT64 }, operation)
+}
+
+const KINDS: [Atomic; 6] =
+    [Atomic::Add(0), Atomic::And(0), Atomic::Or(0), Atomic::Xor(0), Atomic::Swap(0), Atomic::CompareSwap(0, 0)];
