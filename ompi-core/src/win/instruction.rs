@@ -46,6 +46,7 @@ impl Instruction {
     }
 
     /// Whether many elements take no longer than by a copy: it only loads, or only stores.
+    #[cfg(not(ompi_bare))]
     pub fn is_copy(self, fetches: bool) -> bool {
         matches!((self.step, fetches), (Step::Read, _) | (Step::Replace, false))
     }

@@ -59,24 +59,8 @@ impl<'a> Epoch<'a> {
     #[inline]
     pub fn begin(segment: &'a Segment, peers: &'a [Option<Peer>], pattern: Pattern, bytes: usize) -> Result<Epoch<'a>> {
         debug_assert!(bytes <= layout::slot_bytes(segment.size));
-        let values = [const { Cell::new(0) }; 2];
         if segment.size == 2 {
-            let number = segment.begin_pair(pattern, bytes)?;
-            let is_inline = (1..=layout::COUNTER_INLINE_BYTES).contains(&bytes);
-            let (first, apart) = (layout::data_slot((number & 1) as usize, 0, 2), layout::slot_bytes(2));
-            return Ok(Epoch {
-                segment,
-                peers,
-                pattern,
-                number,
-                is_inline,
-                values,
-                first,
-                apart,
-                rank_flags: None,
-                expected: 0,
-                core: None,
-            });
+            return Epoch::begin_pair(segment, peers, pattern, bytes);
         }
         progress::flush();
         let mut state = segment.state.lock();
@@ -131,7 +115,21 @@ impl<'a> Epoch<'a> {
             (true, _) => (layout::counter_inline(set, 0, size), layout::COUNTER_INLINE_BYTES),
             (false, _) => (layout::data_slot(number as usize % layout::DATA_SLOTS, 0, size), layout::slot_bytes(size)),
         };
-        let expected = state.expected[set];
+        let (values, expected) = ([const { Cell::new(0) }; 2], state.expected[set]);
+        Ok(Epoch { segment, peers, pattern, number, is_inline, values, first, apart, rank_flags, expected, core })
+    }
+
+    #[inline(always)]
+    fn begin_pair(
+        segment: &'a Segment,
+        peers: &'a [Option<Peer>],
+        pattern: Pattern,
+        bytes: usize,
+    ) -> Result<Epoch<'a>> {
+        let number = segment.begin_pair(pattern, bytes)?;
+        let is_inline = (1..=layout::COUNTER_INLINE_BYTES).contains(&bytes);
+        let (first, apart) = (layout::data_slot((number & 1) as usize, 0, 2), layout::slot_bytes(2));
+        let (values, rank_flags, expected, core) = ([const { Cell::new(0) }; 2], None, 0, None);
         Ok(Epoch { segment, peers, pattern, number, is_inline, values, first, apart, rank_flags, expected, core })
     }
 
