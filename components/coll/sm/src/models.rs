@@ -161,15 +161,20 @@ impl Executor for Copies {
     }
 }
 
-/// Order matters.
+/// Order matters, and nothing else: numbers are functions x ↦ m x + c modulo 2¹⁶, one after the other.
 fn combined(first: u32, second: u32) -> u32 {
-    first.wrapping_add(second.wrapping_mul(31))
+    let [(m, c), (n, d)] = [first, second].map(|number| ((number >> 16) | 1, number & 0xffff));
+    (m.wrapping_mul(n) << 16) | (m.wrapping_mul(d).wrapping_add(c) & 0xffff)
 }
 
 /// What a rank contributes to an operation, for a rank or for all.
 fn values(rank: usize, to: usize, which: u32, count: usize) -> Vec<u32> {
-    (0..count as u32).map(|index| which * 1000 + rank as u32 * 100 + to as u32 * 10 + index + 1).collect()
+    let number = |index| which * 1000 + rank as u32 * 100 + to as u32 * 10 + index + 1;
+    (0..count as u32).map(|index| number(index).wrapping_mul(SPREAD)).collect()
 }
+
+/// Odd, so that numbers stay different from each other and from 0.
+const SPREAD: u32 = 0x9e37_79b1;
 
 fn all_combined(size: usize, which: u32, count: usize) -> Vec<u32> {
     let each = (0..size).rev().map(|rank| values(rank, 0, which, count));

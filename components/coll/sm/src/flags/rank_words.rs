@@ -4,7 +4,7 @@
 
 use crate::buffer::lies_packed;
 use crate::flags::epoch::Epoch;
-use crate::raw::load;
+use crate::raw::{load, load_run};
 use core::ops::Range;
 use ompi_core::data::Data;
 use ompi_core::error::Result;
@@ -33,7 +33,7 @@ pub fn combine(
     // The first operand of each pair, and the second one. Without a first one the last operand waits for the next round.
     for (index, rank) in ranks.enumerate() {
         let half = if index % 2 == 0 && index + 1 < left { &mut firsts } else { &mut seconds };
-        half.set(index / 2, epoch.word(rank, 0));
+        load_run(executor, epoch.slot(rank), half.place(index / 2), bytes)?;
     }
     while left > 1 {
         let pairs = left / 2;
@@ -80,10 +80,15 @@ impl Words {
         }
     }
 
+    #[inline(always)]
+    fn place(&mut self, index: usize) -> *mut u8 {
+        self.all.as_mut_ptr().cast::<u8>().wrapping_add(index * self.bytes)
+    }
+
     /// The first ones, as elements of this type.
     #[inline(always)]
     fn operand<'a>(&mut self, like: &Data<'a>, words: usize) -> Data<'a> {
-        Data { at: self.all.as_mut_ptr().cast(), count: words * like.count, ..*like }
+        Data { at: self.place(0), count: words * like.count, ..*like }
     }
 }
 
