@@ -8,62 +8,36 @@ use std::time::{Duration, Instant};
 
 /// btl/tcp: frames and published addresses.
 #[path = "../../../components/btl/tcp/src/wire.rs"]
-#[allow(
-    dead_code,
-    missing_docs,
-    reason = "private to its crate, which uses and documents more of it than the target calls"
-)]
+#[expect(missing_docs, reason = "private to its crate, which documents it otherwise")]
 pub mod wire;
 
 /// btl/tcp: the handshake.
 #[path = "../../../components/btl/tcp/src/handshake.rs"]
-#[allow(
-    dead_code,
-    missing_docs,
-    reason = "private to its crate, which uses and documents more of it than the target calls"
-)]
+#[expect(missing_docs, reason = "private to its crate, which documents it otherwise")]
 pub mod handshake;
 
 /// btl/tcp: records of protected connections.
 #[path = "../../../components/btl/tcp/src/record.rs"]
-#[allow(
-    dead_code,
-    missing_docs,
-    reason = "private to its crate, which uses and documents more of it than the target calls"
-)]
 pub mod record;
 
 /// btl/xsm: what a process says of its board.
 #[path = "../../../components/btl/xsm/src/wire.rs"]
-#[allow(
-    dead_code,
-    missing_docs,
-    reason = "private to its crate, which uses and documents more of it than the target calls"
-)]
 pub mod xsm_wire;
 
 /// btl/sm: the address of a receive segment.
 #[path = "../../../components/btl/sm/src/wire.rs"]
-#[allow(
-    dead_code,
-    missing_docs,
-    reason = "private to its crate, which uses and documents more of it than the target calls"
-)]
 pub mod sm_wire;
 
 /// btl/eth: frames and published addresses.
 #[path = "../../../components/btl/eth/src/wire.rs"]
-#[allow(dead_code, reason = "private to its crate, which uses more of it than the target calls")]
 pub mod eth_wire;
 
 /// btl/eth: the numbers of frames.
 #[path = "../../../components/btl/eth/src/window.rs"]
-#[allow(dead_code, reason = "private to its crate, which uses more of it than the target calls")]
 pub mod eth_window;
 
 /// btl/ofi: messages and published addresses.
 #[path = "../../../components/btl/ofi/src/wire.rs"]
-#[allow(dead_code, reason = "private to its crate, which uses more of it than the target calls")]
 pub mod ofi_wire;
 
 /// pml/ob1: memory that a sender names.
@@ -72,17 +46,14 @@ pub mod remote_key;
 
 /// ess/eth: what machines say of themselves.
 #[path = "../../../components/ess/eth/src/wire.rs"]
-#[allow(dead_code, reason = "private to its crate, which uses more of it than the target calls")]
 pub mod roll_wire;
 
 /// ess/pmi1: lines of a process manager.
 #[path = "../../../components/ess/pmi1/src/wire.rs"]
-#[allow(dead_code, reason = "private to its crate, which uses more of it than the target calls")]
 pub mod pmi1_wire;
 
 /// ess/pmi2: packets of a process manager.
 #[path = "../../../components/ess/pmi2/src/wire.rs"]
-#[allow(dead_code, reason = "private to its crate, which uses more of it than the target calls")]
 pub mod pmi2_wire;
 
 /// Layer 3: what a process publishes.
@@ -111,7 +82,6 @@ pub mod own_host {
 
 /// mpirun: why it starts nothing, for `hosts`.
 #[path = "../../../orte-core/tools/mpirun/src/refusal.rs"]
-#[allow(dead_code, reason = "mpirun uses more of it than the target calls")]
 pub mod refusal;
 
 /// Random bytes from a seed.

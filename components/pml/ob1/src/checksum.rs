@@ -30,7 +30,6 @@
 pub mod frame;
 mod incoming;
 pub mod links;
-
 mod outgoing;
 mod segmentation;
 pub mod transport;

@@ -19,6 +19,7 @@
 //!
 //! [`Epoch::begin`] may do a barrier of its own first. docs/architecture/collectives-in-shared-memory.md says when and why.
 
+use crate::buffer::others;
 use crate::flags::layout;
 use crate::flags::oversubscription::{self, Core};
 use crate::flags::segment::{FlagSet, OPERATIONS_PER_PASS, Pattern, Segment, SegmentState};
@@ -291,9 +292,8 @@ impl<'a> Epoch<'a> {
     pub fn wait(&self) -> Result<()> {
         if let Some(flags) = self.rank_flags {
             // Those behind this one first, so that not all begin with one line.
-            let (rank, size) = (self.rank(), self.size());
-            let mut others = (rank + 1..size).chain(0..rank);
-            return others.try_for_each(|other| word::wait_for(self.rank_flag(flags, other), self.number));
+            return others(self.rank(), self.size())
+                .try_for_each(|other| word::wait_for(self.rank_flag(flags, other), self.number));
         }
         if !self.is_pair() {
             let release = self.flag_set().release;

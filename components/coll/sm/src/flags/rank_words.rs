@@ -14,7 +14,11 @@ use ompi_core::op::Op;
 /// Whether each rank's operand is such a word.
 #[inline(always)]
 pub fn serves(epoch: &Epoch<'_>, like: &Data<'_>) -> bool {
-    epoch.has_rank_flags() && epoch.size() <= MOST_RANKS && matches!(like.bytes(), 4 | 8) && lies_packed(like)
+    epoch.has_rank_flags()
+        && epoch.is_inline()
+        && epoch.size() <= MOST_RANKS
+        && matches!(like.bytes(), 4 | 8)
+        && lies_packed(like)
 }
 
 /// Combines the words of these ranks, for which the caller has waited, in rank order into `to`.

@@ -141,7 +141,7 @@ pub fn scan(
 ) -> Result<()> {
     let (rank, bytes) = (epoch.rank(), to.bytes());
     let mut copied = Ok(());
-    let by_words = rank >= SCAN_WORDS && epoch.is_inline() && rank_words::serves(epoch, to);
+    let by_words = rank >= SCAN_WORDS && rank_words::serves(epoch, to);
     if rank + 1 < epoch.size() || by_words {
         copied = store(executor, &contribution(from, *to), epoch.own_slot(), bytes);
         epoch.signal();
@@ -175,7 +175,7 @@ pub fn elements(counts: Counts<'_>, rank: usize, size: usize) -> (usize, usize) 
 
 /// All ranks' data, from byte `from` on, combined from the last rank to the first, or as `rank_words` does.
 fn fold(epoch: &Epoch<'_>, executor: &mut dyn Executor, (into, from): (&Data<'_>, usize), op: &Op) -> Result<()> {
-    if from == 0 && epoch.is_inline() && rank_words::serves(epoch, into) {
+    if from == 0 && rank_words::serves(epoch, into) {
         return rank_words::combine(epoch, executor, (0..epoch.size(), into), op);
     }
     let last = epoch.size() - 1;
