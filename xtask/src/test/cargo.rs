@@ -7,7 +7,7 @@ use super::session::unit_tests::Program;
 use super::{Session, Verdict, deadline};
 use crate::failure::Result;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;

@@ -9,7 +9,7 @@ use core::fmt::Write;
 use opal_core::framework::netif::{self, Card, Mac, Received};
 use opal_core::framework::shmem::Inherited;
 use opal_core::sync::{ConditionalLock, Once};
-use opal_core::{Error, Result, message, progress, sys};
+use opal_core::{Error, Result, message, sys};
 use orte_core::environment::Contract;
 use orte_core::framework::ess::{Identity, Module, State};
 
