@@ -2,15 +2,13 @@
 //! with a deadline and every single test in it is counted. A few programs run at once.
 
 use super::deadline::Ended;
-use super::session::report;
 use super::session::unit_tests::Program;
+use super::session::{at_once, report};
 use super::{Session, Verdict, deadline};
 use crate::failure::Result;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::Command;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 /// `unit/…`: compile, then run the programs, a few at a time.
@@ -27,23 +25,12 @@ pub fn tier(session: &mut Session) -> Result<()> {
         runs.iter().flat_map(|run| &run.tests).for_each(|test| println!("{}", test.full));
         return Ok(());
     }
-    let next = AtomicUsize::new(0);
-    let (done, ended) = mpsc::channel();
-    std::thread::scope(|scope| {
-        for _ in 0..AT_ONCE {
-            let (done, next, runs) = (done.clone(), &next, &runs);
-            scope.spawn(move || {
-                while let Some(run) = runs.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let start = Instant::now();
-                    let outcome = deadline::run(&mut run.command(), LIMIT, &run.log);
-                    // The receiver lives as long as the scope.
-                    let _ = done.send((run, start.elapsed(), outcome));
-                }
-            });
-        }
-        drop(done);
-        ended.iter().try_for_each(|(run, time, outcome)| judge(session, run, time, &outcome?))
-    })
+    at_once::each(
+        &runs,
+        AT_ONCE,
+        |run| deadline::run(&mut run.command(), LIMIT, &run.log),
+        |run, time, outcome| judge(session, run, time, &outcome?),
+    )
 }
 
 /// One program, and what is wanted of it.
