@@ -263,14 +263,17 @@ impl<M: Manager> Module for Direct<M> {
         })
     }
 
-    fn barrier(&self) -> Result<()> {
+    fn barrier(&self, meanwhile: &mut dyn FnMut()) -> Result<()> {
         match self.is_one_node() {
-            true => self.control.barrier(self.local).map_err(|missed| {
+            true => self.control.barrier(self.local, meanwhile).map_err(|missed| {
                 message!("the barrier's words in the job segment were overwritten");
                 missed.into()
             }),
             // A rank that comes late may have computed for days; the manager ends the job if a rank dies.
-            false => self.manager.fence(None).map_err(said),
+            false => {
+                meanwhile();
+                self.manager.fence(None).map_err(said)
+            }
         }
     }
 

@@ -48,9 +48,9 @@ frames_refused() {
     grep -q "CAP_NET_RAW" "$work/said" || fail "nobody says which capability it takes"
 }
 
-# Each hundredth frame is lost, and each comes 1 ms late or up to 2 ms, past others: no byte differs.
-frames_lossy() {
-    "$work/lossy_wire" "/run/netns/$space" lossy0 lossy1 1 10 1000 1000 >"$work/wire" &
+# A wire that loses so many of a thousand frames, and holds each for so long, with up to so many more (us): lossy0 and lossy1.
+lossy_pair() {
+    "$work/lossy_wire" "/run/netns/$space" lossy0 lossy1 1 "$@" >"$work/wire" &
     forwarder=$!
     for _ in $(seq 100); do
         grep -q ready "$work/wire" && break
@@ -58,10 +58,28 @@ frames_lossy() {
         sleep 0.05
     done
     ip link set lossy0 up && ip -n "$space" link set lossy1 up
+}
+
+lossy_pair_ends() {
+    kill "$forwarder"
+    wait "$forwarder" 2>/dev/null || true
+}
+
+# Each hundredth frame is lost, and each comes 1 ms late or up to 2 ms, past others: no byte differs.
+frames_lossy() {
+    lossy_pair 10 1000 1000
     by_frames "$work/two_pairs 262144 8" --mca netif_packet_if lossy0,lossy1 || fail "frames were lost, and the job failed"
     first=$(sent lossy0)
     echo "$case: $first bytes left on the wire; $(cat "$work/out")"
     [ "$first" -ge 2097152 ] || fail "less left on the wire than was sent"
-    kill "$forwarder"
-    wait "$forwarder" 2>/dev/null || true
+    lossy_pair_ends
+}
+
+# Each fifth frame is lost, also of the last acknowledgements: whoever has all of it still answers who has not.
+frames_end() {
+    lossy_pair 200 100 100
+    for _ in $(seq 12); do
+        by_frames "$work/two_pairs 8 1" --timeout 20 --mca netif_packet_if lossy0,lossy1 || fail "a job did not come to its end"
+    done
+    lossy_pair_ends
 }

@@ -224,3 +224,15 @@ lossy() {
         wait "$forwarder" 2>/dev/null || true
     done
 }
+
+# A slow link holds fragments for longer than a sender with checksums waits before it asks: none goes twice.
+slow_checksums() {
+    wire "$one" "or$$b" 1
+    shape "$one" "or$$b" 100mbit 64kb
+    bytes=4194304 times=2
+    first=$(sent "$one")
+    run --mca pml_ob1_checksum 1 || fail "the job failed"
+    first=$(($(sent "$one") - first))
+    echo "$case: $first bytes crossed the wire for $((bytes * times)); $(cat "$work/out")"
+    [ "$first" -lt $((bytes * times * 5 / 4)) ] || fail "much was sent twice"
+}

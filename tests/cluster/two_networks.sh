@@ -4,8 +4,8 @@
 #
 #   tests/cluster/two_networks.sh [dist [case]]      one_wire unnamed weights exclude_network exclude_name include_unknown ipv6
 #   no_answer detour falls_silent goes_down
-#   many_addresses routes striping unequal slows_down flapping lossy       (links.sh; SEEDS="1 2 …" for the last two)
-#   frames frames_refused frames_lossy                                     (frames.sh: btl/eth)
+#   many_addresses routes striping unequal slows_down slow_checksums flapping lossy       (links.sh; SEEDS="1 2 …" for the last two)
+#   frames frames_refused frames_lossy frames_end                                     (frames.sh: btl/eth)
 #   gateway no_route other_family two_families two_transports              (ways.sh)
 #   kept                                                                   (links.sh; for `cargo xtask bench links` only)
 set -eu
@@ -247,11 +247,11 @@ case $case in
 all | flapping) "$dist/bin/mpicc" -O2 "$here/traffic.c" -o "$work/traffic" ;;
 esac
 case $case in
-frames_lossy) cc -O2 "$here/lossy_wire.c" -o "$work/lossy_wire" ;;
+frames_lossy | frames_end) cc -O2 "$here/lossy_wire.c" -o "$work/lossy_wire" ;;
 all | lossy) "$dist/bin/mpicc" -O2 "$here/traffic.c" -o "$work/traffic" && cc -O2 "$here/lossy_wire.c" -o "$work/lossy_wire" ;;
 esac
 [ "$case" != all ] || set -- one_wire unnamed weights exclude_network exclude_name include_unknown ipv6 no_answer detour falls_silent goes_down \
-    many_addresses routes striping unequal slows_down flapping lossy frames frames_refused frames_lossy gateway no_route other_family two_families two_transports
+    many_addresses routes striping unequal slows_down slow_checksums flapping lossy frames frames_refused frames_lossy frames_end gateway no_route other_family two_families two_transports
 [ "$case" = all ] || set -- "$case"
 for case in "$@"; do
     ip netns add "$space"

@@ -114,8 +114,9 @@ pub trait Module: Sync {
     /// `Err(Unreachable)` if it is known to be dead.
     fn lookup(&self, rank: u32) -> Result<Vec<u8>>;
 
-    /// Waits until every rank of the job is here. Slow; for start and end only.
-    fn barrier(&self) -> Result<()>;
+    /// Waits until every rank of the job is here. Slow; for start and end only. `meanwhile` is called every now and then: others may need
+    /// an answer of this process before they come. A manager of another kind, whose barrier is one call, calls it once.
+    fn barrier(&self, meanwhile: &mut dyn FnMut()) -> Result<()>;
 
     /// What only processes of this job know, if the launcher left some; it travels neither in arguments nor in variables.
     fn secret(&self) -> Option<[u8; 32]> {

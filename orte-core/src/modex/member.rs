@@ -164,9 +164,9 @@ impl Module for MultiNodeMember {
         }
     }
 
-    fn barrier(&self) -> Result<()> {
+    fn barrier(&self, meanwhile: &mut dyn FnMut()) -> Result<()> {
         let local = self.here.contract().local_rank;
-        self.here.control().barrier_of_all(local, || self.wake_launcher()).map_err(|missed| {
+        self.here.control().barrier_of_all(local, || self.wake_launcher(), meanwhile).map_err(|missed| {
             let rank = match missed {
                 Missed::Lost(local) => self.ranks.get(local as usize).copied(),
                 Missed::LostElsewhere(rank) => Some(rank),

@@ -122,8 +122,9 @@ impl<S: Shared> Control<S> {
         }
     }
 
-    /// Waits until every rank came here as often as this one, `rank`; ends early when a rank is lost.
-    pub fn barrier(&self, rank: u32) -> core::result::Result<(), Missed> {
+    /// Waits until every rank came here as often as this one, `rank`; ends early when a rank is lost. `meanwhile` is called for each
+    /// sleep.
+    pub fn barrier(&self, rank: u32, meanwhile: &mut dyn FnMut()) -> core::result::Result<(), Missed> {
         let generation = self.shared.word(BARRIER_GENERATION);
         // Acquire, before the arrival is counted: pairs with the Release of the last one to arrive.
         let seen = generation.load(Ordering::Acquire);
@@ -139,16 +140,17 @@ impl<S: Shared> Control<S> {
         if arrived > self.layout.ranks || arrived == 0 {
             return Err(Missed::Malformed);
         }
-        self.leave_barrier(rank, seen)
+        self.leave_barrier(rank, seen, meanwhile)
     }
 
     /// Sleeps until the barrier is over that was due when the generation was `seen`; who looks for a job that stands still sees it.
-    fn leave_barrier(&self, rank: u32, seen: u32) -> core::result::Result<(), Missed> {
+    fn leave_barrier(&self, rank: u32, seen: u32, meanwhile: &mut dyn FnMut()) -> core::result::Result<(), Missed> {
         let mut patience = Patience::new();
         let since_ns = opal_core::sys::monotonic_ns();
         // Acquire pairs with the Release of the last one to arrive.
         while self.shared.word(BARRIER_GENERATION).load(Ordering::Acquire) == seen {
             if patience.slept() {
+                meanwhile();
                 self.set_slept(rank, since_ns, opal_core::sys::monotonic_ns()).map_err(|_| Missed::Malformed)?;
                 let everybody = Awaited { needed: Needed::SomeOfJob, words: "all ranks to come to the end of the job" };
                 self.set_awaited(rank, &everybody).map_err(|_| Missed::Malformed)?;

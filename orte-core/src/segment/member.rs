@@ -153,8 +153,8 @@ impl<S: Shared + Sync> Module for Member<S> {
         self.lookup_here(rank, rank)
     }
 
-    fn barrier(&self) -> Result<()> {
-        self.control.barrier(self.contract.local_rank).map_err(|missed| {
+    fn barrier(&self, meanwhile: &mut dyn FnMut()) -> Result<()> {
+        self.control.barrier(self.contract.local_rank, meanwhile).map_err(|missed| {
             match missed {
                 Missed::Lost(rank) => message!("rank {rank} ended and will not come to the barrier"),
                 _ => message!("the barrier's words in the job segment were overwritten"),

@@ -169,7 +169,7 @@ fn who_is_lost_is_not_waited_for() {
     assert_eq!((control.lookup(1, soon()), control.epoch()), (Err(Missed::Deadline), 0));
     control.mark_gone(1).unwrap();
     assert_eq!((control.lookup(1, u64::MAX), control.epoch()), (Err(Missed::Lost(1)), 1));
-    assert_eq!(control.barrier(0), Err(Missed::Lost(1)));
+    assert_eq!(control.barrier(0, &mut || {}), Err(Missed::Lost(1)));
     assert!(control.slept(0).is_some() && control.slept(1).is_none());
     // What it published before still stands.
     control.publish(1, b"x").unwrap();
@@ -239,7 +239,7 @@ fn nobody_leaves_a_barrier_early() {
             std::thread::spawn(move || {
                 for round in rounds.iter() {
                     round.fetch_add(1, Ordering::Relaxed);
-                    control.barrier(rank).unwrap();
+                    control.barrier(rank, &mut || {}).unwrap();
                     assert_eq!(round.load(Ordering::Relaxed), RANKS);
                 }
             })

@@ -1,16 +1,17 @@
 //! The workspace's own unit and integration tests: compiled by one `cargo test --no-run`, then each test program runs
-//! with a deadline and every single test in it is counted.
+//! with a deadline and every single test in it is counted. A few programs run at once.
 
-use super::session::report;
+use super::deadline::Ended;
 use super::session::unit_tests::Program;
+use super::session::{at_once, report};
 use super::{Session, Verdict, deadline};
 use crate::failure::Result;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// `unit/…`: compile, then run program by program.
+/// `unit/…`: compile, then run the programs, a few at a time.
 pub fn tier(session: &mut Session) -> Result<()> {
     let start = Instant::now();
     let compiled = session.unit_tests();
@@ -18,61 +19,119 @@ pub fn tier(session: &mut Session) -> Result<()> {
         session.report.result("unit/compile", start.elapsed(), Verdict::Failed(compiled.errors));
     }
     // What did compile is worth running all the same.
-    compiled.programs.iter().try_for_each(|program| one_program(session, program))
+    let runs = compiled.programs.iter().map(|program| Run::new(session, program)).collect::<Result<Vec<_>>>()?;
+    let runs: Vec<Run> = runs.into_iter().flatten().collect();
+    if session.options.list {
+        runs.iter().flat_map(|run| &run.tests).for_each(|test| println!("{}", test.full));
+        return Ok(());
+    }
+    at_once::each(
+        &runs,
+        AT_ONCE,
+        |run| deadline::run(&mut run.command(), LIMIT, &run.log),
+        |run, time, outcome| judge(session, run, time, &outcome?),
+    )
 }
 
-fn one_program(session: &mut Session, program: &Program) -> Result<()> {
-    let all = listed(session, program)?;
-    // A program without libtest is one test by itself.
-    let Some(all) = all else {
-        let name = format!("unit/{}", program.name);
-        let (command, log) = (program.command(), log(session, &program.name));
-        session.case(&name, |_| alone(command, &log));
-        return Ok(());
-    };
-    let full = |test: &str| format!("unit/{}::{test}", program.name);
-    let wanted: Vec<&String> = all.iter().filter(|test| session.wants(&full(test))).collect();
-    if session.options.list {
-        wanted.iter().for_each(|test| println!("{}", full(test)));
-        return Ok(());
+/// One program, and what is wanted of it.
+struct Run<'a> {
+    program: &'a Program,
+    tests: Vec<Test>,
+    kind: Kind,
+    environment: Vec<(&'static str, &'static str)>,
+    log: PathBuf,
+}
+
+/// One test in a program.
+struct Test {
+    name: String,
+    full: String,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Of libtest, all of its tests.
+    Whole,
+    /// Of libtest, some of its tests.
+    Part,
+    /// Without libtest: one test by itself.
+    Alone,
+}
+
+impl<'a> Run<'a> {
+    /// `None` when nothing of it is wanted.
+    fn new(session: &Session, program: &'a Program) -> Result<Option<Run<'a>>> {
+        let listed = listed(session, program)?;
+        let all = listed.as_ref().map_or(1, Vec::len);
+        let is_alone = listed.is_none();
+        let test = |name: String| Test { full: format!("unit/{}::{name}", program.name), name };
+        let alone = || Test { name: program.name.clone(), full: format!("unit/{}", program.name) };
+        let mut tests: Vec<Test> = listed.map_or_else(|| vec![alone()], |all| all.into_iter().map(test).collect());
+        tests.retain(|test| session.wants(&test.full));
+        let kind = match tests.len() == all {
+            _ if is_alone => Kind::Alone,
+            true => Kind::Whole,
+            false => Kind::Part,
+        };
+        let run = Run { program, tests, kind, environment: environment(session), log: log(session, &program.name) };
+        Ok((!run.tests.is_empty()).then_some(run))
     }
-    if wanted.is_empty() {
-        return Ok(());
+
+    fn command(&self) -> Command {
+        let mut command = self.program.command();
+        command.envs(self.environment.iter().copied());
+        if self.kind == Kind::Alone {
+            return command;
+        }
+        // Two threads at least: with one, libtest writes a test's name before the test runs, and its output in between.
+        let threads = std::thread::available_parallelism().map_or(2, |count| count.get().max(2));
+        command.arg(format!("--test-threads={threads}"));
+        if self.kind == Kind::Part {
+            command.arg("--exact").args(self.tests.iter().map(|test| &test.name));
+        }
+        command
     }
-    session.report.begins(&format!("unit/{}", program.name));
-    let mut command = program.command();
-    // Two threads at least: with one, libtest writes a test's name before the test runs, and its output in between.
-    let threads = std::thread::available_parallelism().map_or(2, |count| count.get().max(2));
-    command.arg(format!("--test-threads={threads}"));
+}
+
+/// How much is tried.
+fn environment(session: &Session) -> Vec<(&'static str, &'static str)> {
+    let mut all = Vec::new();
     if session.options.all {
         // Tests that draw their cases draw so many times more of them.
-        command.env("OMPI_TEST_TRIALS", "12");
+        all.push(("OMPI_TEST_TRIALS", "12"));
     }
     // How long random bytes are tried on a decoder.
     let seconds = if session.options.all { "8" } else { "2" };
     if session.options.all || session.options.require_all {
-        command.env("OMPI_TEST_FUZZ_S", seconds);
+        all.push(("OMPI_TEST_FUZZ_S", seconds));
     }
-    if wanted.len() < all.len() {
-        command.arg("--exact").args(&wanted);
+    all
+}
+
+fn judge(session: &mut Session, run: &Run, time: Duration, ended: &Ended) -> Result<()> {
+    if run.kind == Kind::Alone {
+        let verdict = match ended.ended_with(0) {
+            true => Verdict::Passed(String::new()),
+            false => Verdict::Failed(ended.story()),
+        };
+        session.report.result(&run.tests[0].full, time, verdict);
+        return Ok(());
     }
-    let start = Instant::now();
-    let ended = deadline::run(&mut command, LIMIT, &log(session, &program.name))?;
-    let each = start.elapsed() / u32::try_from(wanted.len()).unwrap_or(u32::MAX);
+    let each = time / u32::try_from(run.tests.len()).unwrap_or(u32::MAX);
     let verdicts = verdicts(&ended.out);
-    for test in wanted {
-        let verdict = match verdicts.get(test.as_str()) {
+    for test in &run.tests {
+        let verdict = match verdicts.get(test.name.as_str()) {
             Some(Said::Ok) => Verdict::Passed(String::new()),
             // With a reason it is no test: a role that others start, or a measurement.
             Some(Said::Ignored(why)) if !why.is_empty() => continue,
             Some(Said::Ignored(_)) => Verdict::Failed("#[ignore] without a reason".to_owned()),
-            Some(Said::Failed) => Verdict::Failed(own_output(&ended.out, test).unwrap_or_else(|| ended.story())),
+            Some(Said::Failed) => Verdict::Failed(own_output(&ended.out, &test.name).unwrap_or_else(|| ended.story())),
             None => Verdict::Failed(format!("its program ended before it did\n{}", ended.story())),
         };
-        session.report.result(&full(test), each, verdict);
+        session.report.result(&test.full, each, verdict);
     }
-    if let Some(trouble) = ended.trouble {
-        session.report.result(&format!("unit/{}", program.name), each, Verdict::Failed(trouble));
+    if let Some(trouble) = &ended.trouble {
+        session.report.result(&format!("unit/{}", run.program.name), each, Verdict::Failed(trouble.clone()));
     }
     Ok(())
 }
@@ -86,14 +145,6 @@ fn listed(session: &Session, program: &Program) -> Result<Option<Vec<String>>> {
         ended.ended_with(0) && lines.clone().all(|line| line.ends_with(": test") || line.ends_with(": benchmark"));
     let tests = lines.filter_map(|line| line.strip_suffix(": test")).map(str::to_owned);
     Ok(is_list.then(|| tests.collect()))
-}
-
-fn alone(mut command: Command, log: &Path) -> Verdict {
-    match deadline::run(&mut command, LIMIT, log) {
-        Ok(ended) if ended.ended_with(0) => Verdict::Passed(String::new()),
-        Ok(ended) => Verdict::Failed(ended.story()),
-        Err(failure) => failure.into(),
-    }
 }
 
 fn log(session: &Session, name: &str) -> PathBuf {
@@ -134,6 +185,8 @@ fn own_output(out: &str, test: &str) -> Option<String> {
 }
 
 const LIST_LIMIT: Duration = Duration::from_secs(30);
+/// Some programs compute on all cores, others wait for deadlines of theirs most of the time.
+const AT_ONCE: usize = 3;
 /// For one program, which holds many tests.
 const LIMIT: Duration = Duration::from_secs(300);
 

@@ -35,6 +35,5 @@ pub fn tier(session: &mut Session) -> Result<()> {
     real::cases(session);
     tree::cases(session);
     document::cases(session);
-    links::cases(session);
-    Ok(())
+    links::cases(session)
 }

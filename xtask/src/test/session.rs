@@ -1,6 +1,7 @@
 //! One call of `cargo xtask test`: which tests it wants, the library under test, and the report. Below it stands how a program
 //! of a test is run with a deadline.
 
+pub mod at_once;
 pub mod deadline;
 pub mod marked;
 pub mod report;

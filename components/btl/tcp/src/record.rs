@@ -1,6 +1,8 @@
 //! Records: the stream of frames under a key, where connections are protected (btl_tcp_protect).
 //!
-//! Record: 0 length of the body u32, 1 to RECORD_MAX · 4 body · 4 + length tag (16 bytes). Each direction has a key of its
+//! Record: 0 length of the body, 1 to RECORD_MAX, in 17 bits, and a check of it in the 15 bits above · 4 body · 4 + length tag (16
+//! bytes). The tag is known when all has come, and a length that was changed may be of more than ever comes: so it has the check, which
+//! each changed bit fails. Each direction has a key of its
 //! own, and its records are numbered from 0. `auth`: the body is as it is, the tag is GMAC (NIST SP 800-38D) of length
 //! and body; `encrypt`: the body is AES-256-GCM's ciphertext, with the length as additional data. The nonce is the
 //! number, u64, behind four zeros: it never travels, so a record that was changed, left out, sent twice or moved has a
@@ -46,6 +48,12 @@ impl Protect {
 
 /// Key of one direction of one connection.
 pub type Key = [u8; 32];
+/// The length in such a word.
+pub fn length_of(word: u32) -> Result<usize, Forged> {
+    let length = word & LENGTH_MASK;
+    if word == length_word(length) { Ok(length as usize) } else { Err(Forged) }
+}
+
 /// Most bytes of a record's body.
 pub const RECORD_MAX: usize = 64 << 10;
 
@@ -82,7 +90,7 @@ impl Sealer {
         debug_assert!((1..=RECORD_MAX).contains(&body.len()));
         let start = to.len();
         to.reserve(LENGTH_BYTES + body.len() + TAG_BYTES);
-        to.extend_from_slice(&(body.len() as u32).to_le_bytes());
+        to.extend_from_slice(&length_word(body.len() as u32).to_le_bytes());
         to.extend_from_slice(body);
         let nonce = self.0.next_nonce();
         let (length, sealed) = to[start..].split_at_mut(LENGTH_BYTES);
@@ -124,7 +132,7 @@ impl Opener {
         let Some((length, rest)) = self.buffer[self.start..self.end].split_first_chunk_mut::<LENGTH_BYTES>() else {
             return Ok(None);
         };
-        let bytes = u32::from_le_bytes(*length) as usize;
+        let bytes = length_of(u32::from_le_bytes(*length))?;
         if !(1..=RECORD_MAX).contains(&bytes) {
             return Err(Forged);
         }
@@ -165,8 +173,40 @@ impl Numbered {
     }
 }
 
+/// A length and its check, as they stand before a body.
+pub fn length_word(length: u32) -> u32 {
+    length | length.wrapping_mul(SPREAD) & !LENGTH_MASK
+}
+
+const LENGTH_MASK: u32 = (1 << 17) - 1;
+/// Of Fibonacci hashing: the upper bits of a product depend on all bits of the length.
+const SPREAD: u32 = 0x9e37_79b1;
 const LENGTH_BYTES: usize = 4;
 const TAG_BYTES: usize = 16;
 const FIRST_BYTES: usize = 1 << 10;
 /// Room for two records, so that one can arrive while another is there.
 const BUFFER_BYTES: usize = 2 * (LENGTH_BYTES + RECORD_MAX + TAG_BYTES);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_changed_bit_of_a_length_is_noticed_before_more_comes() {
+        for length in 1..=RECORD_MAX as u32 {
+            for bit in 0..32 {
+                let changed = length_word(length) ^ 1 << bit;
+                assert_eq!(length_of(changed), Err(Forged), "bit {bit} of {length}");
+            }
+        }
+        for bit in 0..32 {
+            let (mut sealer, mut opener) = (Sealer::new(Protect::Auth, &[7; 32]), Opener::new(Protect::Auth, &[7; 32]));
+            let mut record = Vec::new();
+            sealer.seal(&[1; 40], &mut record);
+            record[bit / 8] ^= 1 << (bit % 8);
+            opener.room()[..record.len()].copy_from_slice(&record);
+            opener.filled(record.len());
+            assert_eq!(opener.open(), Err(Forged), "bit {bit}");
+        }
+    }
+}

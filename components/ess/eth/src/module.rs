@@ -9,7 +9,7 @@ use core::fmt::Write;
 use opal_core::framework::netif::{self, Card, Mac, Received};
 use opal_core::framework::shmem::Inherited;
 use opal_core::sync::{ConditionalLock, Once};
-use opal_core::{Error, Result, message, progress, sys};
+use opal_core::{Error, Result, message, sys};
 use orte_core::environment::Contract;
 use orte_core::framework::ess::{Identity, Module, State};
 
@@ -56,15 +56,16 @@ impl Ethernet {
     }
 
     /// Asks all again and again until `done`. `Err(Timeout)` after so long, `Err(Exists)` if a rank is there twice.
-    fn ask_until(&self, timeout_ns: Option<u64>, mut done: impl FnMut(&Roll) -> bool) -> Result<()> {
+    fn ask_until(
+        &self,
+        timeout_ns: Option<u64>,
+        meanwhile: &mut dyn FnMut(),
+        mut done: impl FnMut(&Roll) -> bool,
+    ) -> Result<()> {
         let begin_ns = sys::monotonic_ns();
         let (mut next_ns, mut pause_ns) = (0, FIRST_PAUSE_NS);
-        let starts = self.state.lock().roll.stage() == 1;
         loop {
-            // Progress first: what peers still wait for may be messages. Before all are there nobody can take any.
-            if !starts {
-                progress::pass();
-            }
+            meanwhile();
             netif::poll();
             {
                 let state = self.state.lock();
@@ -89,11 +90,11 @@ impl Ethernet {
     }
 
     /// Waits until all ranks are at a stage, and know it of each other.
-    fn meet(&self, stage: u32, timeout_ns: Option<u64>) -> Result<()> {
-        self.ask_until(timeout_ns, |roll| roll.seen() >= stage)?;
+    fn meet(&self, stage: u32, timeout_ns: Option<u64>, meanwhile: &mut dyn FnMut()) -> Result<()> {
+        self.ask_until(timeout_ns, meanwhile, |roll| roll.seen() >= stage)?;
         self.say_to_all(true);
         // A rank that has ended answers nobody: whoever did not hear its last word believes after a while that it was said.
-        match self.ask_until(Some(LINGER_NS), |roll| roll.is_known(stage)) {
+        match self.ask_until(Some(LINGER_NS), meanwhile, |roll| roll.is_known(stage)) {
             Ok(()) | Err(Error::Timeout) => Ok(()),
             Err(error) => Err(error),
         }
@@ -157,7 +158,8 @@ impl Module for Ethernet {
             state.roll.advance()
         };
         let seconds = LOOKUP_TIMEOUT_S.int().unsigned_abs();
-        self.meet(stage, Some(seconds.saturating_mul(1_000_000_000))).inspect_err(|error| {
+        // Before all are there nobody can take messages.
+        self.meet(stage, Some(seconds.saturating_mul(1_000_000_000)), &mut || {}).inspect_err(|error| {
             if *error == Error::Timeout {
                 message!(
                     "{} did not answer within {seconds} s: the machine is off or runs another job, its cable is out, or its boot \
@@ -177,9 +179,9 @@ impl Module for Ethernet {
         own.or_else(|| state.roll.addresses(rank)).map(Vec::from).ok_or(Error::NotFound)
     }
 
-    fn barrier(&self) -> Result<()> {
+    fn barrier(&self, meanwhile: &mut dyn FnMut()) -> Result<()> {
         let stage = self.state.lock().roll.advance();
-        self.meet(stage, None)
+        self.meet(stage, None, meanwhile)
     }
 
     fn secret(&self) -> Option<[u8; 32]> {

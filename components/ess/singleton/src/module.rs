@@ -74,7 +74,7 @@ impl Module for Singleton {
         })
     }
 
-    fn barrier(&self) -> Result<()> {
+    fn barrier(&self, _meanwhile: &mut dyn FnMut()) -> Result<()> {
         Ok(())
     }
 

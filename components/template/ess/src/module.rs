@@ -38,7 +38,7 @@ impl Module for TemplateModule {
         Err(Error::Unsupported)
     }
 
-    fn barrier(&self) -> Result<()> {
+    fn barrier(&self, _meanwhile: &mut dyn FnMut()) -> Result<()> {
         Err(Error::Unsupported)
     }
 

@@ -56,7 +56,12 @@ impl<S: Shared> Control<S> {
 
     /// Waits until every rank of the job came here as often as this one. The last rank of the node wakes the launcher; the launcher of each
     /// node lets its ranks go.
-    pub fn barrier_of_all(&self, local: u32, wake_launcher: impl FnOnce()) -> core::result::Result<(), Missed> {
+    pub fn barrier_of_all(
+        &self,
+        local: u32,
+        wake_launcher: impl FnOnce(),
+        meanwhile: &mut dyn FnMut(),
+    ) -> core::result::Result<(), Missed> {
         // As in `barrier`, but it is the launcher that begins the next generation.
         let seen = self.shared.word(BARRIER_GENERATION).load(Ordering::Acquire);
         let arrived = self.shared.word(BARRIER_ARRIVED).fetch_add(1, Ordering::AcqRel).wrapping_add(1);
@@ -69,7 +74,7 @@ impl<S: Shared> Control<S> {
             self.shared.word(REACHED).fetch_add(1, Ordering::Release);
             wake_launcher();
         }
-        self.leave_barrier(local, seen)
+        self.leave_barrier(local, seen, meanwhile)
     }
 
     /// Launcher: how many barriers over the job all ranks of this node have reached.

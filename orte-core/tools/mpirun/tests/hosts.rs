@@ -49,7 +49,7 @@ fn a_rank() {
             assert_eq!(ess.lookup(last), Err(Error::Unreachable));
             (0..last).for_each(|rank| assert_eq!(ess.lookup(rank).as_ref(), Ok(&said_by(rank))));
             assert!(ess.epoch() > 0);
-            assert_eq!(ess.barrier(), Err(Error::Unreachable));
+            assert_eq!(ess.barrier(&mut || {}), Err(Error::Unreachable));
         }
         "silent" if me.rank == last => std::thread::sleep(std::time::Duration::from_secs(3)),
         "silent" => {
@@ -89,7 +89,7 @@ fn wire_up(ess: &'static dyn Module) {
     }
     assert_eq!((ess.lookup(me.size), ess.app_of(me.size)), (Err(Error::Invalid), None));
     assert_eq!((ess.secret(), ess.universe_size(), ess.epoch()), (Some([7; 32]), Some(64), 0));
-    (0..20).for_each(|_| ess.barrier().unwrap());
+    (0..20).for_each(|_| ess.barrier(&mut || {}).unwrap());
     println!("\nrank {} is done", me.rank);
 }
 

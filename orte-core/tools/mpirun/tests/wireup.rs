@@ -44,7 +44,7 @@ fn a_rank() {
         "apps" => {
             println!("\nrank {rank} runs program {:?}", ess.app_number());
             ess.set_state(State::Initialized);
-            ess.barrier().unwrap();
+            ess.barrier(&mut || {}).unwrap();
             ess.set_state(State::Finalized);
         }
         "silent" if rank == 0 => {
@@ -57,7 +57,7 @@ fn a_rank() {
             println!("\nrank 1 is lost");
         }
         "barrier" if rank == 0 => {
-            assert_eq!(ess.barrier(), Err(Error::Unreachable));
+            assert_eq!(ess.barrier(&mut || {}), Err(Error::Unreachable));
             println!("\nrank 1 is lost");
         }
         "lookup" | "barrier" => sys::exit(5),
@@ -68,14 +68,14 @@ fn a_rank() {
         // Long enough to be found running, short enough to end by itself.
         "late" if rank == 0 => {
             ess.set_state(State::Initialized);
-            ess.barrier().unwrap();
+            ess.barrier(&mut || {}).unwrap();
             ess.set_state(State::Finalized);
             std::thread::sleep(std::time::Duration::from_millis(30));
             println!("\nrank 0 is done");
         }
         "late" => {
             ess.set_state(State::Initialized);
-            ess.barrier().unwrap();
+            ess.barrier(&mut || {}).unwrap();
             ess.set_state(State::Finalized);
             sys::exit(6)
         }
@@ -119,12 +119,12 @@ fn wire_up(ess: &'static dyn Module) {
         word(&segment, me.rank).store(1000 * peer + me.rank + 1, Ordering::Release);
         memory.detach(segment);
     }
-    ess.barrier().unwrap();
+    ess.barrier(&mut || {}).unwrap();
     for peer in 0..me.size {
         assert_eq!(word(&own, peer).load(Ordering::Acquire), 1000 * me.rank + peer + 1);
     }
     for _ in 0..50 {
-        ess.barrier().unwrap();
+        ess.barrier(&mut || {}).unwrap();
     }
     memory.detach(own);
     assert_eq!(ess.epoch(), 0);

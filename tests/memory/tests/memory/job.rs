@@ -88,7 +88,7 @@ impl ess::Module for Pretended {
         Err(Error::Timeout)
     }
 
-    fn barrier(&self) -> Result<()> {
+    fn barrier(&self, _meanwhile: &mut dyn FnMut()) -> Result<()> {
         Ok(())
     }
 

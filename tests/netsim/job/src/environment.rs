@@ -51,8 +51,8 @@ impl Module for Simulated {
         }
     }
 
-    fn barrier(&self) -> Result<()> {
-        host::barrier(self.barriers.fetch_add(1, Ordering::Relaxed), || {});
+    fn barrier(&self, meanwhile: &mut dyn FnMut()) -> Result<()> {
+        host::barrier(self.barriers.fetch_add(1, Ordering::Relaxed), meanwhile);
         Ok(())
     }
 

@@ -2,18 +2,21 @@
 //! fail also with the heat solver, mpi4py's own tests and HPC Challenge.
 
 use super::super::programs::{compiled, own_choice};
+use super::super::session::at_once;
 use super::super::{Session, Verdict, deadline, hpcc, mpi4py};
 use crate::failure::{Result, fail};
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
 /// A case each; `cluster/flapping_…` and `cluster/lossy_…` in the full tier.
-pub fn cases(session: &mut Session) {
-    for case in CASES {
-        session.case(&format!("cluster/{case}"), |session| two_networks(session, case).unwrap_or_else(Verdict::from));
+pub fn cases(session: &mut Session) -> Result<()> {
+    waiting(session)?;
+    for case in CASES.iter().copied() {
+        session.case(&format!("cluster/{case}"), |session| alone(session, case).unwrap_or_else(Verdict::from));
     }
     if !session.options.all {
-        return;
+        return Ok(());
     }
     // A step takes as long as a message there and back.
     for (link, steps) in [("flapping", "60000"), ("lossy", "300")] {
@@ -22,14 +25,49 @@ pub fn cases(session: &mut Session) {
         session.case(&format!("cluster/{link}_mpi4py"), |session| python(session, link));
         session.case(&format!("cluster/{link}_hpcc"), |session| challenge(session, link).unwrap_or_else(Verdict::from));
     }
+    Ok(())
 }
 
-fn two_networks(session: &mut Session, case: &str) -> Result<Verdict> {
+fn alone(session: &mut Session, case: &str) -> Result<Verdict> {
     let dist = session.library().map_err(fail)?.dist;
-    let mut command = Command::new("sh");
-    command.arg(session.tree.root.join("tests/cluster/two_networks.sh")).arg(dist).arg(case);
-    let ended = deadline::run(&mut command, LIMIT, &session.scratch().join(format!("cluster/{case}.log")))?;
+    two_networks(&session.tree.root, &session.scratch(), &dist, case)
+}
+
+/// The cases of [`WAITING`], a few at once: each has namespaces of its own.
+fn waiting(session: &mut Session) -> Result<()> {
+    let name = |case: &str| format!("cluster/{case}");
+    let cases: Vec<&str> = WAITING.iter().copied().filter(|case| session.wants(&name(case))).collect();
+    if session.options.list {
+        cases.iter().for_each(|case| println!("{}", name(case)));
+        return Ok(());
+    }
+    if cases.is_empty() {
+        return Ok(());
+    }
+    let dist = session.library().map_err(fail)?.dist;
+    let (root, scratch) = (session.tree.root.clone(), session.scratch());
+    session.report.begins("cluster: links that fail");
+    at_once::each(
+        &cases,
+        AT_ONCE,
+        |case| two_networks(&root, &scratch, &dist, case),
+        |case, time, verdict| {
+            session.report.result(&name(case), time, verdict.unwrap_or_else(Verdict::from));
+            Ok(())
+        },
+    )
+}
+
+fn two_networks(root: &Path, scratch: &Path, dist: &Path, case: &str) -> Result<Verdict> {
+    let mut command = case_of(root, dist, case);
+    let ended = deadline::run(&mut command, LIMIT, &scratch.join(format!("cluster/{case}.log")))?;
     Ok(judged(&ended))
+}
+
+fn case_of(root: &Path, dist: &Path, case: &str) -> Command {
+    let mut command = Command::new("sh");
+    command.arg(root.join("tests/cluster/two_networks.sh")).arg(dist).arg(case);
+    command
 }
 
 /// Of a run of `tests/cluster/two_networks.sh`, whose own sentence says what is missing and what to do.
@@ -98,8 +136,8 @@ fn challenge(session: &mut Session, link: &str) -> Result<Verdict> {
 /// A case in which the ranks run these words.
 fn script(session: &mut Session, link: &str, words: &str) -> Result<Command> {
     let dist = session.library().map_err(fail)?.dist;
-    let mut command = Command::new("sh");
-    command.arg(session.tree.root.join("tests/cluster/two_networks.sh")).arg(dist).arg(link).env("PROGRAM", words);
+    let mut command = case_of(&session.tree.root, &dist, link);
+    command.env("PROGRAM", words);
     Ok(command)
 }
 
@@ -109,7 +147,26 @@ const UNHURRIED: &[mpi4py::Module] =
     &[("test_p2p_buf.TestP2PBufWorld", 13, 0), ("test_cco_buf.TestCCOBufWorld", 13, 0)];
 /// Of programs of others.
 const LONG: Duration = Duration::from_secs(900);
-const CASES: [&str; 26] = [
+/// Mostly deadlines and repairs of theirs.
+const WAITING: &[&str] = &[
+    "falls_silent",
+    "goes_down",
+    "two_transports",
+    "flapping",
+    "lossy",
+    "routes",
+    "detour",
+    "no_answer",
+    "frames_lossy",
+    "frames_end",
+    "gateway",
+    "no_route",
+    "other_family",
+];
+/// Of [`WAITING`].
+const AT_ONCE: usize = 3;
+/// Bytes and shares are counted, in a given time; alone.
+const CASES: &[&str] = &[
     "one_wire",
     "unnamed",
     "weights",
@@ -117,25 +174,14 @@ const CASES: [&str; 26] = [
     "exclude_name",
     "include_unknown",
     "ipv6",
-    "no_answer",
-    "detour",
-    "falls_silent",
-    "goes_down",
     "many_addresses",
-    "routes",
     "striping",
     "unequal",
     "slows_down",
-    "flapping",
-    "lossy",
+    "slow_checksums",
     "frames",
     "frames_refused",
-    "frames_lossy",
-    "gateway",
-    "no_route",
-    "other_family",
     "two_families",
-    "two_transports",
 ];
 const LACKS_SOMETHING: i32 = 77;
 const LIMIT: Duration = Duration::from_secs(300);

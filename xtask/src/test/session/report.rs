@@ -23,6 +23,8 @@ struct Used {
     budget_minutes: f64,
     start: Instant,
     minutes: f64,
+    /// Minutes of processors that its programs took: at the beginning those of the tiers before.
+    processor_minutes: f64,
 }
 
 impl Report {
@@ -35,13 +37,15 @@ impl Report {
 
     /// A tier begins.
     pub fn tier(&mut self, name: &'static str, budget_minutes: f64) {
-        self.tiers.push(Used { name, budget_minutes, start: Instant::now(), minutes: 0.0 });
+        let (start, processor_minutes) = (Instant::now(), processor_minutes());
+        self.tiers.push(Used { name, budget_minutes, start, minutes: 0.0, processor_minutes });
     }
 
     /// The tier that began last ends.
     pub fn tier_ends(&mut self) {
         if let Some(tier) = self.tiers.last_mut() {
             tier.minutes = tier.start.elapsed().as_secs_f64() / 60.0;
+            tier.processor_minutes = processor_minutes() - tier.processor_minutes;
         }
     }
 
@@ -116,16 +120,22 @@ impl Report {
             println!("\nSkipped:");
             self.skipped.iter().for_each(|(name, why)| println!("  {name}: {why}"));
         }
-        println!("\nMinutes:");
-        for tier in &self.tiers {
-            let over = if tier.minutes > tier.budget_minutes { "  over its budget" } else { "" };
-            println!("  {:9} {:5.1} of {:4.1}{over}", tier.name, tier.minutes, tier.budget_minutes);
-        }
-        let total: f64 = self.tiers.iter().map(|tier| tier.minutes).sum();
-        let budget: f64 = self.tiers.iter().map(|tier| tier.budget_minutes).sum();
-        println!("  {:9} {total:5.1} of {budget:4.1}\n", "total");
+        self.minutes();
         println!("{} passed, {} failed, {} skipped", self.passed.len(), self.failed.len(), self.skipped.len());
         self.failed.is_empty()
+    }
+
+    fn minutes(&self) {
+        println!("\nMinutes:              processors'");
+        for tier in &self.tiers {
+            let over = if tier.minutes > tier.budget_minutes { "  over its budget" } else { "" };
+            let Used { name, minutes, budget_minutes, processor_minutes, .. } = tier;
+            println!("  {name:9} {minutes:5.1} of {budget_minutes:4.1} {processor_minutes:6.1}{over}");
+        }
+        let total = |part: fn(&Used) -> f64| self.tiers.iter().map(part).sum::<f64>();
+        let (minutes, budget) = (total(|tier| tier.minutes), total(|tier| tier.budget_minutes));
+        let processors = total(|tier| tier.processor_minutes);
+        println!("  {:9} {minutes:5.1} of {budget:4.1} {processors:6.1}\n", "total");
     }
 
     fn fails(&mut self, name: &str, seconds: f64, why: &str) {
@@ -143,6 +153,14 @@ impl Report {
     }
 }
 
+/// What the programs that this process waited for have taken so far (proc(5), cutime and cstime); 0 where the system does not say.
+fn processor_minutes() -> f64 {
+    let text = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let fields = text.rsplit_once(')').map_or("", |(_, fields)| fields);
+    let ticks: u32 = fields.split_whitespace().skip(13).take(2).filter_map(|field| field.parse::<u32>().ok()).sum();
+    f64::from(ticks) / TICKS_A_SECOND / 60.0
+}
+
 /// The last lines of a text.
 pub fn tail(text: &str, lines: usize) -> String {
     let all: Vec<&str> = text.trim_end().lines().collect();
@@ -152,6 +170,8 @@ pub fn tail(text: &str, lines: usize) -> String {
     }
 }
 
+/// Of Linux on x86-64.
+const TICKS_A_SECOND: f64 = 100.0;
 const TAIL_LINES: usize = 60;
 
 #[cfg(test)]
@@ -163,6 +183,14 @@ mod tests {
         assert_eq!(tail("a\nb\n", 2), "a\nb");
         assert_eq!(tail("a\nb\nc\n", 2), "(1 lines before)\nb\nc");
         assert_eq!(tail("", 2), "");
+    }
+
+    #[test]
+    fn programs_take_processors() {
+        let before = processor_minutes();
+        let spin = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done";
+        assert!(std::process::Command::new("sh").args(["-c", spin]).status().unwrap().success());
+        assert!(processor_minutes() > before);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::connections::{ARRIVED, FAILED, acquainted, alone, poll_once, state};
 use super::*;
 use crate::handshake::{HELLO_BYTES, PROOF_BYTES};
-use crate::record::{Opener, Protect, RECORD_MAX, Sealer};
+use crate::record::{Opener, Protect, RECORD_MAX, Sealer, length_of, length_word};
 use crate::state::State;
 use opal_core::framework::btl::Endpoint;
 use std::io::{ErrorKind, Read, Write};
@@ -81,9 +81,14 @@ impl Wire {
 
     /// Bytes of the first held record, if all of it is there.
     fn record(&self) -> Option<usize> {
-        let length = u32::from_le_bytes(*self.held.first_chunk()?) as usize + OVERHEAD;
+        let length = whole(*self.held.first_chunk()?);
         (self.held.len() >= length).then_some(length)
     }
+}
+
+/// Bytes of the record that begins with this word.
+fn whole(word: [u8; 4]) -> usize {
+    length_of(u32::from_le_bytes(word)).unwrap() + OVERHEAD
 }
 
 fn there(read: std::io::Result<usize>) -> Option<usize> {
@@ -211,15 +216,14 @@ fn nothing_that_was_changed_on_the_wire_is_believed() {
             Deed::Swap => {
                 until(&[low, high], &mut wire, |wire| {
                     let second = wire.held.get(first..).and_then(|rest| rest.first_chunk::<4>().copied());
-                    second
-                        .is_some_and(|second| wire.held.len() >= first + u32::from_le_bytes(second) as usize + OVERHEAD)
+                    second.is_some_and(|second| wire.held.len() >= first + whole(second))
                 });
-                let second = u32::from_le_bytes(*wire.held[first..].first_chunk().unwrap()) as usize + OVERHEAD;
+                let second = whole(*wire.held[first..].first_chunk().unwrap());
                 wire.held[..first + second].rotate_left(first);
             }
             Deed::Shorten => {
-                let less = u32::from_le_bytes(*wire.held.first_chunk().unwrap()) - 1;
-                wire.held[..4].copy_from_slice(&less.to_le_bytes());
+                let less = length_of(u32::from_le_bytes(*wire.held.first_chunk().unwrap())).unwrap() - 1;
+                wire.held[..4].copy_from_slice(&length_word(less as u32).to_le_bytes());
             }
             Deed::Cut => {
                 let part = dice.roll(first);

@@ -6,8 +6,8 @@
 //! | 4 | kind: DATA 1, STATUS 2, REPEAT 3, PROBE 4, PIECE 5 |
 //! | 5 | am id of the message; 0 unless DATA |
 //! | 6 | channel: of the sender for DATA, PROBE and PIECE, of the receiver for STATUS and REPEAT |
-//! | 7 | 0 |
-//! | 8–11 | DATA: number of the message on its channel, modulo 2³²; PIECE: where in its frame it begins; else 0 |
+//! | 7 | round, modulo 256: DATA, PROBE: how often the sender had begun again; REPEAT: the round in which something is missing; else 0 |
+//! | 8–11 | number, modulo 2³²: DATA: of the message on its channel; PROBE: of the next one; PIECE: where in its frame it begins; else 0 |
 //! | 12–15 | number of the next message that the sender of the frame expects on the channel of that index; PIECE: length of its frame |
 
 use opal_core::framework::btl::AmId;
@@ -22,7 +22,7 @@ pub enum Kind {
     Status = 2,
     /// The same, and that what follows must come again.
     Repeat = 3,
-    /// Asks for [`Kind::Repeat`].
+    /// Asks what has arrived.
     Probe = 4,
     /// A part of a frame that is too long for the transport.
     Piece = 5,
@@ -37,7 +37,9 @@ pub struct Frame {
     pub am: AmId,
     /// The channel.
     pub channel: u8,
-    /// Of DATA: the number of the message.
+    /// Of DATA and PROBE: how often the sender had begun again on the channel, modulo 256; of REPEAT: which of these rounds is answered.
+    pub round: u8,
+    /// Of DATA: the number of the message; of PROBE: of the next one.
     pub number: u32,
     /// What the sender expects next.
     pub expected: u32,
@@ -49,7 +51,7 @@ impl Frame {
     /// # Panics
     /// If `frame` is shorter than a header.
     pub fn seal(self, immediate: u64, frame: &mut [u8]) {
-        frame[4..8].copy_from_slice(&[self.kind as u8, self.am, self.channel, 0]);
+        frame[4..8].copy_from_slice(&[self.kind as u8, self.am, self.channel, self.round]);
         frame[8..12].copy_from_slice(&self.number.to_le_bytes());
         frame[12..16].copy_from_slice(&self.expected.to_le_bytes());
         let checksum = checksum(immediate, &frame[4..]);
@@ -59,7 +61,7 @@ impl Frame {
     /// The header of a frame that arrived; `None` if anything of it was damaged.
     pub fn check(immediate: u64, frame: &[u8]) -> Option<Frame> {
         let (sum, rest) = frame.split_first_chunk()?;
-        let [kind, am, channel, _, numbers @ ..] = rest.first_chunk::<12>()?;
+        let [kind, am, channel, round, numbers @ ..] = rest.first_chunk::<12>()?;
         if u32::from_le_bytes(*sum) != checksum(immediate, rest) {
             return None;
         }
@@ -73,7 +75,7 @@ impl Frame {
             _ => return None,
         };
         let (number, expected) = (u32::from_le_bytes([a, b, c, d]), u32::from_le_bytes(expected));
-        Some(Frame { kind, am: *am, channel: *channel, number, expected })
+        Some(Frame { kind, am: *am, channel: *channel, round: *round, number, expected })
     }
 }
 

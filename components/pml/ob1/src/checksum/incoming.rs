@@ -12,8 +12,10 @@ pub struct Incoming {
     owed_bytes: usize,
     owed_since_ns: u64,
     answer: Option<Kind>,
-    // The peer was asked then to repeat what is next, which has not come since.
-    repeats_since_ns: Option<u64>,
+    // Of what arrived last.
+    round: u8,
+    // The peer was asked then, about this round, to repeat what is next, which has not come since.
+    asked: Option<(u8, u64)>,
     /// Of a frame that comes in pieces.
     pub pieces: Pieces,
 }
@@ -39,12 +41,23 @@ impl Incoming {
         self.expected
     }
 
+    /// The round of the sender that an answer is about.
+    pub fn round(&self) -> u8 {
+        self.round
+    }
+
     /// A message or a probe arrived.
     pub fn arrived(&mut self, frame: Frame, bytes: usize, now_ns: u64) -> Arrived {
+        let is_of_channel = matches!(frame.kind, Kind::Data | Kind::Probe);
+        if is_of_channel && frame.round.wrapping_sub(self.round) as i8 > 0 {
+            self.round = frame.round;
+        }
         match frame.kind {
             Kind::Data => self.data(frame.number, bytes, now_ns),
             Kind::Probe => {
-                self.answer = Some(Kind::Repeat);
+                // What was sent before it came before it, or is lost.
+                let is_behind = frame.number.wrapping_sub(self.expected) as i32 > 0;
+                self.answer = Some(if is_behind { Kind::Repeat } else { Kind::Status });
                 Arrived::Nothing
             }
             Kind::Status | Kind::Repeat | Kind::Piece => Arrived::Nothing,
@@ -55,7 +68,7 @@ impl Incoming {
         match number.wrapping_sub(self.expected) as i32 {
             0 => {
                 self.expected = self.expected.wrapping_add(1);
-                self.repeats_since_ns = None;
+                self.asked = None;
                 if self.owed_frames == 0 {
                     self.owed_since_ns = now_ns;
                 }
@@ -72,10 +85,11 @@ impl Incoming {
     }
 
     /// What is next is missing, or something arrived damaged, perhaps on this channel. All that was sent behind it follows and says
-    /// nothing new: the peer is asked once in a while.
+    /// nothing new: the peer is asked once in a while, and once in each round.
     pub fn repeat(&mut self, now_ns: u64) {
-        if self.repeats_since_ns.is_none_or(|since_ns| now_ns.saturating_sub(since_ns) >= REPEAT_AGAIN_NS) {
-            (self.answer, self.repeats_since_ns) = (Some(Kind::Repeat), Some(now_ns));
+        let is_new = |(round, since_ns)| round != self.round || now_ns.saturating_sub(since_ns) >= REPEAT_AGAIN_NS;
+        if self.asked.is_none_or(is_new) {
+            (self.answer, self.asked) = (Some(Kind::Repeat), Some((self.round, now_ns)));
         }
     }
 

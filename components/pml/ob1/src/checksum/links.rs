@@ -128,7 +128,7 @@ impl Links {
         if let Some((_, outgoing)) = link.outgoing.get_mut(channel) {
             outgoing.acknowledge(frame.expected, &mut |buffer| give(&mut self.buffers, buffer), now_ns);
             if frame.kind == Kind::Repeat {
-                outgoing.repeat();
+                outgoing.repeat(frame.round);
             }
         }
         if matches!(frame.kind, Kind::Data | Kind::Probe) {
@@ -230,10 +230,15 @@ impl Link {
 
     /// Sends a frame without a message about a channel, by its transport or another one.
     fn tell(&self, channel: usize, kind: Kind) -> bool {
-        let Some((path, _)) = self.outgoing.get(channel).or(self.outgoing.last()) else { return false };
-        let expected = self.incoming.get(channel).map_or(0, Incoming::expected);
+        let Some((path, outgoing)) = self.outgoing.get(channel).or(self.outgoing.last()) else { return false };
+        let (expected, round) =
+            self.incoming.get(channel).map_or((0, 0), |incoming| (incoming.expected(), incoming.round()));
+        let header = match kind {
+            Kind::Probe => Frame { expected, ..outgoing.probe() },
+            kind => Frame { kind, am: 0, channel: channel as u8, round, number: 0, expected },
+        };
         let mut frame = [0; BYTES];
-        Frame { kind, am: 0, channel: channel as u8, number: 0, expected }.seal(0, &mut frame);
+        header.seal(0, &mut frame);
         path.carry(0, &frame).is_ok()
     }
 

@@ -17,15 +17,19 @@ pub struct Outgoing {
     unsent: usize,
     // How many were ever sent: what is before was sent and is sent again.
     sent_once: usize,
+    // From what was said last to the first probe, and to the next one.
+    patience_ns: u64,
     timeout_ns: u64,
     probe_at_ns: u64,
-    // How often the peer asked for the first one in vain.
-    rounds: u32,
+    // How often it began again in vain, and how often in all, modulo 256.
+    vain: u32,
+    round: u8,
 }
 
 #[derive(Debug)]
 struct Kept {
     immediate: u64,
+    header: Frame,
     frame: Vec<u8>,
 }
 
@@ -50,7 +54,7 @@ pub struct Content<'a> {
 impl Outgoing {
     /// Nothing was sent yet.
     pub fn new(channel: u8) -> Outgoing {
-        Outgoing { channel, timeout_ns: TIMEOUT_NS, ..Outgoing::default() }
+        Outgoing { channel, patience_ns: TIMEOUT_NS, timeout_ns: TIMEOUT_NS, ..Outgoing::default() }
     }
 
     /// The first message has this number.
@@ -62,6 +66,12 @@ impl Outgoing {
     /// Whether the peer has everything.
     pub fn is_empty(&self) -> bool {
         self.kept.is_empty()
+    }
+
+    /// How many messages the peer may lack.
+    #[cfg(test)]
+    pub fn kept(&self) -> usize {
+        self.kept.len()
     }
 
     /// Whether nothing can be taken now.
@@ -82,20 +92,24 @@ impl Outgoing {
         buffer.resize(BYTES + bytes, 0);
         fill(buffer[BYTES..].as_mut_ptr());
         let number = self.first.wrapping_add(self.kept.len() as u32);
-        let frame = Frame { kind: Kind::Data, am, channel: self.channel, number, expected };
-        frame.seal(immediate, &mut buffer);
+        let header = Frame { kind: Kind::Data, am, channel: self.channel, round: self.round, number, expected };
+        header.seal(immediate, &mut buffer);
         if self.kept.is_empty() {
             self.probe_at_ns = now_ns + self.timeout_ns;
         }
         self.kept_bytes += buffer.len();
-        self.kept.push_back(Kept { immediate, frame: buffer });
+        self.kept.push_back(Kept { immediate, header, frame: buffer });
         self.flush(medium);
     }
 
     /// Sends what waits for room; returns how many messages.
     pub fn flush(&mut self, medium: &impl Medium) -> usize {
         let before = self.unsent;
-        while let Some(Kept { immediate, frame }) = self.kept.get(self.unsent) {
+        while let Some(Kept { immediate, header, frame }) = self.kept.get_mut(self.unsent) {
+            if header.round != self.round {
+                header.round = self.round;
+                header.seal(*immediate, frame);
+            }
             if medium.carry(*immediate, frame).is_err() {
                 break;
             }
@@ -122,26 +136,39 @@ impl Outgoing {
         self.first = expected;
         self.unsent = self.unsent.saturating_sub(come);
         self.sent_once -= come;
-        (self.rounds, self.timeout_ns) = (0, TIMEOUT_NS);
-        self.probe_at_ns = now_ns + TIMEOUT_NS;
+        if self.timeout_ns > self.patience_ns {
+            // A probe was not needed: a wire that is slow, or a peer that computes.
+            self.patience_ns = (2 * self.patience_ns).min(PATIENCE_MAX_NS);
+        }
+        (self.vain, self.timeout_ns) = (0, self.patience_ns);
+        self.probe_at_ns = now_ns + self.patience_ns;
     }
 
-    /// The peer lacks all that is still kept.
-    pub fn repeat(&mut self) {
-        if self.unsent > 0 {
-            self.rounds += 1;
-            self.unsent = 0;
+    /// The peer lacks something of what was sent in this round: all that is still kept goes again. Of an earlier round it has gone
+    /// again already, and may be on its way.
+    pub fn repeat(&mut self, round: u8) {
+        if self.unsent > 0 && round == self.round {
+            self.vain += 1;
+            (self.patience_ns, self.timeout_ns) = (TIMEOUT_NS, TIMEOUT_NS);
+            self.start_again();
         }
     }
 
     /// What the peer may lack goes again: another medium carries it from now on.
     pub fn start_again(&mut self) {
         self.unsent = 0;
+        self.round = self.round.wrapping_add(1);
+    }
+
+    /// What asks the peer what it has. All that was sent in this round is before it.
+    pub fn probe(&self) -> Frame {
+        let number = self.first.wrapping_add(self.unsent as u32);
+        Frame { kind: Kind::Probe, am: 0, channel: self.channel, round: self.round, number, expected: 0 }
     }
 
     /// Whether the peer asked so often that nothing will ever arrive.
     pub fn is_lost(&self) -> bool {
-        self.rounds >= ROUNDS_MOST
+        self.vain >= ROUNDS_MOST
     }
 
     /// Whether the peer is to be asked what it has, because it said nothing for long.
@@ -157,7 +184,8 @@ impl Outgoing {
 
     /// Nothing of it is needed any more.
     pub fn drop_all(&mut self) {
-        *self = Outgoing { first: self.first.wrapping_add(self.kept.len() as u32), ..Outgoing::new(self.channel) };
+        let (first, round) = (self.first.wrapping_add(self.kept.len() as u32), self.round);
+        *self = Outgoing { first, round, ..Outgoing::new(self.channel) };
     }
 }
 
@@ -169,4 +197,6 @@ pub const BYTES_MOST: usize = 2 << 20;
 pub const ROUNDS_MOST: u32 = 64;
 /// A peer that computes says nothing either: it is asked less and less often.
 const TIMEOUT_NS: u64 = 5_000_000;
+/// As long as a wire of 200 Mbit/s takes for all that is kept.
+const PATIENCE_MAX_NS: u64 = 80_000_000;
 const TIMEOUT_MAX_NS: u64 = 500_000_000;

@@ -47,7 +47,8 @@ impl ChannelPath {
             piece.resize(BYTES, 0);
             piece.extend_from_slice(&frame[start..end]);
             let (number, expected) = (start as u32, frame.len() as u32);
-            Frame { kind: Kind::Piece, am: 0, channel: self.channel, number, expected }.seal(immediate, &mut piece);
+            let head = Frame { kind: Kind::Piece, am: 0, channel: self.channel, round: 0, number, expected };
+            head.seal(immediate, &mut piece);
             self.begun.set(Some((header, start)));
             self.send(immediate, &piece)?;
             start = end;
@@ -165,7 +166,7 @@ pub mod tests {
     fn whole(bytes: usize) -> Vec<u8> {
         let mut frame = vec![0; BYTES];
         frame.extend((0..bytes).map(|at| (at % 251) as u8));
-        Frame { kind: Kind::Data, am: 4, channel: 3, number: 9, expected: 2 }.seal(77, &mut frame);
+        Frame { kind: Kind::Data, am: 4, channel: 3, round: 0, number: 9, expected: 2 }.seal(77, &mut frame);
         frame
     }
 

@@ -27,6 +27,10 @@ impl Wire {
         Wire { room: usize::MAX, ..Wire::new(1, 0) }
     }
 
+    fn next_is_message(&self) -> Option<bool> {
+        self.under_way.borrow().first().map(|(_, frame)| frame.len() > BYTES)
+    }
+
     fn next(&self) -> Option<(u64, Vec<u8>)> {
         let mut under_way = self.under_way.borrow_mut();
         (!under_way.is_empty()).then(|| under_way.remove(0))
@@ -95,7 +99,7 @@ impl End {
         };
         self.outgoing.acknowledge(frame.expected, &mut drop, now_ns);
         if frame.kind == Kind::Repeat {
-            self.outgoing.repeat();
+            self.outgoing.repeat(frame.round);
         }
         if self.incoming.arrived(frame, bytes.len(), now_ns) == Arrived::Next {
             self.arrived.push((immediate, bytes[BYTES..].to_vec()));
@@ -104,16 +108,17 @@ impl End {
 
     fn pass(&mut self, to: &Wire, now_ns: u64) {
         self.outgoing.flush(to);
-        let tell = |kind, expected| {
+        let (expected, round) = (self.incoming.expected(), self.incoming.round());
+        let tell = |header: Frame| {
             let mut frame = [0; BYTES];
-            Frame { kind, am: 0, channel: 0, number: 0, expected }.seal(0, &mut frame);
+            header.seal(0, &mut frame);
             to.carry(0, &frame).is_ok()
         };
-        if self.outgoing.is_probe_due(now_ns) && tell(Kind::Probe, self.incoming.expected()) {
+        if self.outgoing.is_probe_due(now_ns) && tell(Frame { expected, ..self.outgoing.probe() }) {
             self.outgoing.probed(now_ns);
         }
         if let Some(kind) = self.incoming.due(now_ns)
-            && tell(kind, self.incoming.expected())
+            && tell(Frame { kind, am: 0, channel: 0, round, number: 0, expected })
         {
             self.incoming.told(kind);
         }
@@ -193,7 +198,8 @@ fn no_changed_bit_passes() {
         let (immediate, bytes) = payload(&mut random);
         let mut frame = vec![0; BYTES];
         frame.extend(&bytes);
-        Frame { kind: Kind::Data, am: 4, channel: 0, number: round, expected: 9 }.seal(immediate, &mut frame);
+        Frame { kind: Kind::Data, am: 4, channel: 0, round: round as u8, number: round, expected: 9 }
+            .seal(immediate, &mut frame);
         assert!(Frame::check(immediate, &frame).is_some());
         let bit = random.below(54 + 8 * frame.len() as u64) as usize;
         let changed = match bit.checked_sub(54) {
@@ -231,10 +237,54 @@ fn what_a_sender_keeps_is_bounded_and_a_broken_path_given_up() {
     assert_eq!(taken, BYTES_MOST.div_ceil((64 << 10) + BYTES));
     for round in 0..ROUNDS_MOST {
         assert!(!end.outgoing.is_lost(), "after {round} rounds");
-        end.outgoing.repeat();
+        end.outgoing.repeat(round as u8);
         end.outgoing.flush(&wire);
     }
     assert!(end.outgoing.is_lost());
+}
+
+/// Sends more over a wire that takes 20 ms for each message, until all has come; returns how many messages it carried, and how much else.
+fn over_a_slow_wire(sender: &mut End, there: &Wire, more: usize) -> (usize, usize) {
+    let (mut receiver, back) = (End::new(), Wire::endless());
+    let frames = sender.outgoing.kept() + more;
+    let (mut sent, mut messages, mut others) = (0, 0, 0);
+    for millisecond in 0..200_000_u64 {
+        let now_ns = millisecond * 1_000_000;
+        while sent < more && sender.send(0, &[1; 1000], there, now_ns) {
+            sent += 1;
+        }
+        sender.pass(there, now_ns);
+        let mut has_room = millisecond % 20 == 0;
+        while let Some(is_message) = there.next_is_message()
+            && (!is_message || core::mem::take(&mut has_room))
+        {
+            *if is_message { &mut messages } else { &mut others } += 1;
+            receiver.take(there, now_ns);
+        }
+        receiver.pass(&back, now_ns);
+        let answers = back.under_way.borrow().len();
+        (0..answers).for_each(|_| sender.take(&back, now_ns));
+    }
+    assert_eq!((receiver.arrived.len(), sender.outgoing.is_empty()), (frames, true));
+    (messages, others)
+}
+
+/// It holds what is sent for longer than until the next probe.
+#[test]
+fn nothing_goes_twice_over_a_slow_wire() {
+    let (messages, probes) = over_a_slow_wire(&mut End::new(), &Wire::endless(), 1000);
+    assert!(messages == 1000 && probes < 100, "{messages} messages and {probes} probes");
+}
+
+/// Of what was lost on such a wire, each frame behind it says so, and all of it goes again once.
+#[test]
+fn what_a_slow_wire_lost_goes_again_once() {
+    let (mut sender, wire) = (End::new(), Wire::endless());
+    assert!(sender.send(0, &[1; 1000], &wire, 0));
+    wire.next();
+    (1..200).for_each(|_| assert!(sender.send(0, &[1; 1000], &wire, 0)));
+    let (messages, probes) = over_a_slow_wire(&mut sender, &wire, 0);
+    assert!(messages == 199 + 200 && probes < 50, "{messages} messages and {probes} probes");
 }
 
 /// What the peer says of messages that were never sent is not believed.
