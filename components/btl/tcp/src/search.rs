@@ -2,9 +2,10 @@
 //! once, within one deadline. The first that connects and whose other end proves to be the peer becomes the connection's path.
 
 use crate::candidate::Candidates;
-use crate::connect::{self, Reason};
+use crate::connect;
 use crate::connection::Connection;
 use crate::path::Path;
+use crate::reason::Reason;
 use crate::state::State;
 use crate::transport::Transport;
 use alloc::boxed::Box;
