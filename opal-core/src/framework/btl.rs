@@ -338,8 +338,8 @@ pub trait Module: Sync {
 
     /// Whether messages to this endpoint take the path of another endpoint to the same peer, for good, because its own one could not be
     /// made: it adds nothing to what that carries. The inner one's.
-    fn is_detoured(&self, to: Endpoint) -> bool {
-        self.inner().is_some_and(|inner| inner.is_detoured(to))
+    fn has_failed_over(&self, to: Endpoint) -> bool {
+        self.inner().is_some_and(|inner| inner.has_failed_over(to))
     }
 
     /// What people want to know of the path to a peer beside the transport's name: an interface, how it is protected. Empty:

@@ -1,8 +1,8 @@
 //! The connecting side: connections that this process makes, from the first message to the verdict.
 
 use crate::connection::Connection;
+use crate::failure_message::{self, Reason};
 use crate::handshake::{self, EndpointIds, HELLO_BYTES, Progress};
-use crate::reason::{self, Reason};
 use crate::record::Protect;
 use crate::rx_table::RxTable;
 use crate::session::Session;
@@ -77,7 +77,7 @@ pub fn advance(transport: &Transport, table: &mut RxTable, connection: &Connecti
             let said = made.and_then(|()| send_hello(transport, connection, tx, received));
             match said {
                 Err(errno) if is_transient(errno) && back_off(transport, connection, tx) => Ok(()),
-                said => said.map_err(reason::why),
+                said => said.map_err(failure_message::why),
             }
         }
         State::HelloSent(hello) => match receive(transport, connection, tx)? {
@@ -153,7 +153,7 @@ fn take_verdict(
         other => match other.checked_sub(handshake::OTHER_PROTECTION).and_then(Protect::decode) {
             Some(theirs) => {
                 tx.refused_for = Some(theirs);
-                ask_again(transport, connection, tx, reason::other_protection(connection, theirs))
+                ask_again(transport, connection, tx, failure_message::other_protection(connection, theirs))
             }
             None => {
                 let reason = "the process that listens there gave an invalid verdict in the handshake";
@@ -206,7 +206,7 @@ pub fn check_clock(transport: &Transport, table: &mut RxTable) -> Due {
             }
             State::Backoff { until_ns } if until_ns <= now => attempt(transport, connection, &mut tx),
             State::Connecting if tx.deadline_ns < now => {
-                due.late.push((connection.id, reason::too_late(transport, &tx)))
+                due.late.push((connection.id, failure_message::too_late(transport, &tx)))
             }
             State::Connecting if is_late(transport, &tx, now, SLOW_NS) => {
                 slow.push((connection, is_late(transport, &tx, now, SILENT_NS)));
@@ -386,7 +386,8 @@ fn retry(transport: &Transport, connection: &Connection, tx: &mut Tx, errno: Opt
     if tx.closed <= most && back_off(transport, connection, tx) {
         return Ok(());
     }
-    Err(errno.map_or_else(|| String::from("the other end closed each connection before it was made"), reason::why))
+    Err(errno
+        .map_or_else(|| String::from("the other end closed each connection before it was made"), failure_message::why))
 }
 
 /// Makes one attempt.

@@ -2,8 +2,8 @@
 //! the layer above that the peer is lost, unless another connection takes its messages over.
 
 use crate::connection::Connection;
+use crate::failure_message;
 use crate::poll::Poller;
-use crate::reason;
 use crate::record::Protect;
 use crate::rx::Read;
 use crate::search;
@@ -113,7 +113,7 @@ impl Poller {
         // A connection that the peer protects otherwise is in force nowhere.
         let is_refused = matches!(tx.state, State::Refused(_)) || tx.refused_for.is_some();
         let has_proved = tx.has_proved && connection.resumes && !is_refused;
-        let reason = tx.refused_for.map_or(reason, |theirs| reason::other_protection(connection, theirs));
+        let reason = tx.refused_for.map_or(reason, |theirs| failure_message::other_protection(connection, theirs));
         drop(tx);
         if is_resumed {
             return self.next_path(transport, connection, &reason);
@@ -121,7 +121,7 @@ impl Poller {
         if has_proved {
             return self.may_be_in_force(transport, connection, &reason);
         }
-        let said = reason::cannot(transport, connection, &reason);
+        let said = failure_message::cannot(transport, connection, &reason);
         if search::is_on(transport, connection) {
             verbose!(btl::FRAMEWORK, 20, "tcp: {said}; other addresses of the peer are tried");
             return;
@@ -138,7 +138,7 @@ impl Poller {
                 message!("btl/tcp: {said}. Other pairs of addresses are tried");
             }
             None => {
-                message!("btl/tcp: {said}{}", reason::tried(transport, connection));
+                message!("btl/tcp: {said}{}", failure_message::tried(transport, connection));
                 self.fail_paths(transport, connection.peer);
             }
         }
@@ -177,12 +177,12 @@ impl Poller {
         }
         for (id, theirs) in refused {
             let Some(connection) = transport.connection(id) else { continue };
-            self.cannot_connect(transport, connection, reason::other_protection(connection, theirs));
+            self.cannot_connect(transport, connection, failure_message::other_protection(connection, theirs));
         }
         for (id, errno) in failed {
             let Some(connection) = transport.connection(id) else { continue };
             if self.rx.get(id).is_none() || connection.tx.lock().resume.is_some() {
-                self.cannot_connect(transport, connection, reason::why(errno));
+                self.cannot_connect(transport, connection, failure_message::why(errno));
                 continue;
             }
             // What the peer sent before it went is still there.

@@ -93,6 +93,7 @@ mod tx;
 mod unauthenticated;
 
 mod candidate;
+mod failure_message;
 mod frames;
 mod handshake;
 mod handshake_buffer;
@@ -103,7 +104,6 @@ mod params;
 mod path;
 mod pvars;
 mod raw;
-mod reason;
 mod record;
 mod send_queue;
 mod session;

@@ -4,8 +4,8 @@
 use crate::candidate::Candidates;
 use crate::connect;
 use crate::connection::Connection;
+use crate::failure_message::Reason;
 use crate::path::Path;
-use crate::reason::Reason;
 use crate::state::State;
 use crate::transport::Transport;
 use alloc::boxed::Box;

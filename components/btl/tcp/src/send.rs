@@ -82,7 +82,7 @@ impl Transport {
         // Locked second: no connection fails over to one that has failed over.
         let mut tx = other.tx.lock();
         // If its messages took another one, that was the one that is given up, and all of them are in this queue.
-        tx.detour = None;
+        tx.failover = None;
         let queue = given_up.fail_over(other.id);
         connection.is_over.store(true, Ordering::Relaxed);
         self.possible.fetch_sub(1, Ordering::Relaxed);
@@ -100,15 +100,15 @@ impl Transport {
             let others = self.to_peer(connection.peer).filter(|other| other.id != connection.id);
             others.into_iter().find(|other| is_fit(&other.tx.lock()))
         };
-        find(|tx| tx.detour.is_none() && tx.state == State::Connected)
-            .or_else(|| find(|tx| tx.detour.is_none() && tx.state.is_usable()))
+        find(|tx| tx.failover.is_none() && tx.state == State::Connected)
+            .or_else(|| find(|tx| tx.failover.is_none() && tx.state.is_usable()))
             .or_else(|| find(|tx| tx.state.is_usable()))
     }
 
     #[inline]
     fn with(&self, connection: &Connection, send: impl FnOnce(&mut Tx) -> Result<FollowUp, Full>) -> Result<(), Full> {
         let mut tx = connection.tx.lock();
-        if let Some(id) = tx.detour {
+        if let Some(id) = tx.failover {
             drop(tx);
             return self.with(self.connection(id).ok_or(Full)?, send);
         }

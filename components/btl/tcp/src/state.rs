@@ -26,7 +26,7 @@ pub enum State {
     Failed(Errno),
     /// The peer proved itself and protects connections otherwise. The next poll closes it and reports.
     Refused(Protect),
-    /// It cannot be made from here: its messages take another one (`Tx::detour`). The peer may make it.
+    /// It cannot be made from here: its messages take another one (`Tx::failover`). The peer may make it.
     FailedOver,
     /// Over.
     Closed,

@@ -76,7 +76,7 @@ pub struct Tx {
     pub home: Home,
     /// It could not be made from here: messages take the connection of this id to the same peer instead, for ever, so that their order
     /// stays. If the peer makes it, this process receives on it and acknowledges.
-    pub detour: Option<u32>,
+    pub failover: Option<u32>,
     /// This process proved itself: the peer may have put the connection in force.
     pub has_proved: bool,
     /// An attempt to reach the peer by the connection's own path, while it takes another one.
@@ -121,7 +121,7 @@ impl Tx {
             refused_for: None,
             leaving_ns: None,
             home: Home::new(),
-            detour: None,
+            failover: None,
             has_proved: false,
             probe: None,
             meter: Meter::new(),
@@ -287,7 +287,7 @@ impl Tx {
         debug_assert!(self.state != State::Connected);
         let queue = self.queue.take();
         self.close();
-        (self.state, self.detour) = (State::FailedOver, Some(to));
+        (self.state, self.failover) = (State::FailedOver, Some(to));
         queue
     }
 

@@ -82,8 +82,8 @@ pub trait Calls: Send + Sync {
         None
     }
 
-    /// [`Module::is_detoured`].
-    fn is_detoured(&self) -> bool {
+    /// [`Module::has_failed_over`].
+    fn has_failed_over(&self) -> bool {
         false
     }
 
@@ -169,9 +169,9 @@ impl<T: Calls> Module for Transport<T> {
         self.0.throughput()
     }
 
-    fn is_detoured(&self, to: Endpoint) -> bool {
+    fn has_failed_over(&self, to: Endpoint) -> bool {
         assert_eq!(to, ENDPOINT);
-        self.0.is_detoured()
+        self.0.has_failed_over()
     }
 
     unsafe fn get(

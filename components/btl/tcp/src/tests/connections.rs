@@ -72,8 +72,8 @@ pub(super) fn state(tcp: &Tcp, endpoint: Endpoint) -> State {
 }
 
 /// The connection that messages of this one take instead.
-pub(super) fn detour(tcp: &Tcp, endpoint: Endpoint) -> Option<u32> {
-    tcp.transport.connection(endpoint.0).unwrap().tx.lock().detour
+pub(super) fn failover(tcp: &Tcp, endpoint: Endpoint) -> Option<u32> {
+    tcp.transport.connection(endpoint.0).unwrap().tx.lock().failover
 }
 
 #[test]

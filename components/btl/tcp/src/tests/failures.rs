@@ -1,15 +1,15 @@
 //! Links and hosts that fail in the ways that are easy to forget: a path that is open in one direction, a break between two system calls,
 //! a path that takes connections and swallows what is sent, two paths that die together, a byte of the handshake that changes.
 
-use super::connections::{FAILED, detour, poll_once, state};
-use super::relay::{From, Relay};
+use super::connections::{FAILED, failover, poll_once, state};
+use super::relay::{Relay, Sender};
 use super::resume::{
     PLAIN, TAKEN, drop_all, endpoint, host, hosts, local_of, poll_until, quick, reset, resumed, start,
 };
 use super::retries::free_port;
 use super::*;
 use crate::connection::Connection;
-use crate::reason;
+use crate::failure_message;
 use crate::record::Protect;
 use crate::state::State;
 use opal_core::framework::btl::Endpoint;
@@ -61,11 +61,11 @@ fn a_path_that_only_the_peer_can_make_is_used() {
     let before = possible();
     send(&hosts, 0, 0, 0);
     poll_until(&hosts, 20, || taken(0).len() == 1);
-    assert_eq!((state(hosts[0], near), detour(hosts[0], near), possible()), (State::FailedOver, Some(3), before - 1));
+    assert_eq!((state(hosts[0], near), failover(hosts[0], near), possible()), (State::FailedOver, Some(3), before - 1));
     send(&hosts, 1, 0, 0);
     poll_until(&hosts, 20, || taken(1).len() == 1);
     assert_eq!((state(hosts[0], near), state(hosts[1], far)), (State::Connected, State::Connected));
-    assert_eq!((detour(hosts[0], near), detour(hosts[1], far), possible()), (Some(3), None, before));
+    assert_eq!((failover(hosts[0], near), failover(hosts[1], far), possible()), (Some(3), None, before));
     // Both go on, in order, also after it broke.
     for number in 1..60 {
         send(&hosts, number as usize % 2, 0, number);
@@ -87,7 +87,7 @@ fn a_path_that_the_peer_made_takes_its_messages_back() {
     poll_until(&[hosts[0]], 20, || state(hosts[0], near) == State::FailedOver);
     send(&hosts, 1, 0, 0);
     poll_until(&hosts, 20, || taken(0).len() == 3 && taken(1).len() == 1);
-    assert_eq!((detour(hosts[0], near), detour(hosts[0], endpoint(0, 1, 2))), (None, Some(near.0)));
+    assert_eq!((failover(hosts[0], near), failover(hosts[0], endpoint(0, 1, 2))), (None, Some(near.0)));
     send(&hosts, 0, 1, 3);
     poll_until(&hosts, 20, || taken(0).len() == 4);
     assert_eq!(failed(), [0; 0]);
@@ -218,8 +218,8 @@ fn a_changed_byte_of_a_first_handshake_is_asked_for_again() {
         hosts[0].transport.send(endpoint(0, 0, 1), PLAIN, 0, b"hello").unwrap();
         let mut passed = 0;
         poll_until(&hosts, 20, || {
-            relay.pass(|from, bytes| {
-                if from == From::Accepting {
+            relay.pass(|sender, bytes| {
+                if sender == Sender::Accepting {
                     if (passed..passed + bytes.len()).contains(&place) {
                         bytes[place - passed] ^= mask;
                     }
@@ -239,10 +239,10 @@ fn a_late_attempt_names_the_parameter_that_counts() {
     let limits = Limits { connect_timeout_ns: 30_000 * MS, path_timeout_ns: 5000 * MS, ..quick(Protect::Auth) };
     let hosts = hosts(1, limits);
     let connection = of(hosts[0], endpoint(0, 0, 1));
-    let said = reason::too_late(&hosts[0].transport, &connection.tx.lock());
+    let said = failure_message::too_late(&hosts[0].transport, &connection.tx.lock());
     assert!(said.contains("within 30 s (btl_tcp_connect_timeout_s)"), "{said}");
     connection.tx.lock().resume = Some(crate::state::Resume::new(&limits, rustix::io::Errno::TIMEDOUT, 0));
-    let said = reason::too_late(&hosts[0].transport, &connection.tx.lock());
+    let said = failure_message::too_late(&hosts[0].transport, &connection.tx.lock());
     assert!(said.contains("within 5 s (btl_tcp_path_timeout_s)"), "{said}");
 }
 
@@ -261,19 +261,27 @@ fn who_leaves_does_not_wait_for_an_answer_for_ever() {
     assert_eq!(state(hosts[0], near), State::Closed);
 }
 
-/// The layer above has not added the peer, which gives its attempt up.
+/// The layer above has not added the peer, which gives its attempt up, or ends.
 #[test]
 fn an_abandoned_attempt_of_a_peer_that_is_not_known_yet_is_closed() {
     let _guard = start();
-    let hosts = [host(0, 1, quick(Protect::Auth)), host(1, 1, quick(Protect::Auth))];
-    hosts[0].transport.add(1, 0, record(hosts[0]), record(hosts[1])).unwrap();
-    let near = endpoint(0, 0, 1);
-    hosts[0].transport.send(near, PLAIN, 0, b"hello").unwrap();
-    poll_until(&hosts, 20, || state(hosts[0], near) == State::ProofSent);
-    let pending = || hosts[1].poller.lock().pending_accepts();
-    // The proof is there, too.
-    (0..10).for_each(|_| _ = poll_once(hosts[1]));
-    assert_eq!(pending(), 1);
-    of(hosts[0], near).tx.lock().abandon_socket();
-    poll_until(&[hosts[1]], 20, || pending() == 0);
+    for ends in [false, true] {
+        let hosts = [host(0, 1, quick(Protect::Auth)), host(1, 1, quick(Protect::Auth))];
+        hosts[0].transport.add(1, 0, record(hosts[0]), record(hosts[1])).unwrap();
+        let near = endpoint(0, 0, 1);
+        hosts[0].transport.send(near, PLAIN, 0, b"hello").unwrap();
+        poll_until(&hosts, 20, || state(hosts[0], near) == State::ProofSent);
+        let pending = || hosts[1].poller.lock().pending_accepts();
+        // The proof is there, too.
+        (0..10).for_each(|_| _ = poll_once(hosts[1]));
+        assert_eq!(pending(), 1);
+        let mut tx = of(hosts[0], near).tx.lock();
+        if ends {
+            tx.close()
+        } else {
+            tx.abandon_socket()
+        }
+        drop(tx);
+        poll_until(&[hosts[1]], 20, || pending() == 0);
+    }
 }

@@ -14,7 +14,7 @@ pub struct Relay {
 
 /// From where bytes come.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum From {
+pub enum Sender {
     Connecting,
     Accepting,
 }
@@ -32,15 +32,15 @@ impl Relay {
     }
 
     /// Passes on what is there, as `change` leaves it.
-    pub fn pass(&mut self, mut change: impl FnMut(From, &mut [u8])) {
+    pub fn pass(&mut self, mut change: impl FnMut(Sender, &mut [u8])) {
         if let Ok((near, _)) = self.listener.accept() {
             let ends = [near, TcpStream::connect(self.to).unwrap()];
             ends.iter().for_each(prepare);
             self.ends.push(ends);
         }
         self.ends.retain(|[near, far]| {
-            pass(near, far, |bytes| change(From::Connecting, bytes))
-                && pass(far, near, |bytes| change(From::Accepting, bytes))
+            pass(near, far, |bytes| change(Sender::Connecting, bytes))
+                && pass(far, near, |bytes| change(Sender::Accepting, bytes))
         });
     }
 }
