@@ -117,13 +117,18 @@ striping() {
     bytes=4194304 times=16
 }
 
-# Nobody says that one link carries a third of the other: it is measured.
+# Nobody says that one link carries a third of the other: it is measured, although a third one is a wrong guess, which swallows everything.
+# Until that is known the two share equally, for the time of the first message.
 unequal() {
     both_wires
+    wire "$three" "or$$f" 3
     shape "$one" "or$$b" 600mbit 64kb
     shape "$two" "or$$d" 200mbit 64kb
-    bytes=33554432 times=6
+    ip neigh replace 10.77.3.2 lladdr 02:00:00:00:77:77 dev "$three" nud permanent
+    ip -n "$space" neigh replace 10.77.3.1 lladdr 02:00:00:00:77:77 dev "or$$f" nud permanent
+    bytes=33554432 times=16
     share "$one" "$two"
+    grep -q "to 10.77.3.[12]:.* no answer.* Messages go from .* instead" "$work/said" || fail "nothing was guessed wrong"
     is_about "${shares##* }" 250 || fail "the slow link has ${shares##* } per mille, and a quarter would be its share"
     bytes=4194304 times=16
 }

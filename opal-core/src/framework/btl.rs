@@ -336,6 +336,12 @@ pub trait Module: Sync {
         self.inner()?.throughput(to)
     }
 
+    /// Whether messages to this endpoint take the path of another endpoint to the same peer, for good, because its own one could not be
+    /// made: it adds nothing to what that carries. The inner one's.
+    fn has_failed_over(&self, to: Endpoint) -> bool {
+        self.inner().is_some_and(|inner| inner.has_failed_over(to))
+    }
+
     /// What people want to know of the path to a peer beside the transport's name: an interface, how it is protected. Empty:
     /// nothing. The inner one's.
     fn path_detail(&self, to: Endpoint) -> String {

@@ -35,6 +35,11 @@ pub fn frequency() -> u64 {
     component::frequency()
 }
 
+/// Nanoseconds since the same start.
+pub fn now_ns() -> u64 {
+    (u128::from(ticks()) * 1_000_000_000 / u128::from(frequency())) as u64
+}
+
 /// Defines the framework's symbols: `provide_timer!(raw::ticks, raw::frequency)`.
 #[macro_export]
 macro_rules! provide_timer {

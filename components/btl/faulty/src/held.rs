@@ -3,7 +3,6 @@
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use opal_core::framework::btl::{AmId, Endpoint};
-use opal_core::framework::timer;
 
 /// One of them.
 pub struct Held {
@@ -71,11 +70,6 @@ impl Queue {
         }
         before - self.0.len()
     }
-}
-
-/// The time by the clock of framework timer.
-pub fn now_ns() -> u64 {
-    (u128::from(timer::ticks()) * 1_000_000_000 / u128::from(timer::frequency())) as u64
 }
 
 const HELD_MOST: usize = 256;

@@ -2,12 +2,13 @@
 #![allow(unsafe_code)] // the unsafe methods of the framework's trait
 
 use crate::dice::{self, CORRUPTED, DELAYED, DROPPED, DUPLICATED, Fault, REFUSED, REORDERED};
-use crate::held::{Held, Queue, now_ns};
+use crate::held::{Held, Queue};
 use crate::raw;
 use alloc::vec;
 use alloc::vec::Vec;
 use opal_core::Result;
 use opal_core::framework::btl::{AmId, Caps, Endpoint, Full, Module, Peer, RemoteCaps, RxMessage};
+use opal_core::framework::timer::now_ns;
 use opal_core::sync::ConditionalLock;
 use opal_core::wait::Timed;
 

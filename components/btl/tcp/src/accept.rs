@@ -123,6 +123,11 @@ impl PendingAccepts {
     /// make them do.
     pub fn advance(&mut self, transport: &Transport, table: &mut RxTable, slot: u32) -> usize {
         let Some(mut pending) = self.slots.get_mut(slot as usize).and_then(Option::take) else { return 0 };
+        if let Step::Proved(_) = pending.step {
+            // It waits for the verdict, and says nothing before that: it has given this attempt up.
+            self.awaiting_peer -= 1;
+            return 0;
+        }
         if let Err(refused) = pending.receive(transport, table) {
             self.unauthenticated -= 1;
             self.say_refused(pending.source, refused);
@@ -134,9 +139,12 @@ impl PendingAccepts {
             return 0;
         };
         self.unauthenticated -= 1;
-        // Not watched while it waits for the peer: a hang-up would wake this process again and again.
         let _ = epoll::delete(&transport.epoll, &*pending.socket);
         if !give_verdict(transport, table, &mut pending, proved) {
+            // Told once, as a hang-up would wake this process again and again otherwise. Who cannot be watched is found gone at the
+            // verdict.
+            let (token, events) = (Token::Pending(slot).encode(), EventFlags::RDHUP | EventFlags::ET);
+            let _ = socket::watch(&transport.epoll, &pending.socket, token, events);
             self.awaiting_peer += 1;
             self.slots[slot as usize] = Some(pending);
             if proved.job == transport.job.number && proved.ids.from < transport.job.size {
@@ -211,13 +219,14 @@ impl PendingAccepts {
         let mut decided = 0;
         for slot in &mut self.slots {
             let Some(PendingAccept { step: Step::Proved(proved), .. }) = *slot else { continue };
-            let Some(mut pending) = slot.take() else { continue };
-            if give_verdict(transport, table, &mut pending, proved) {
-                self.awaiting_peer -= 1;
-                decided += 1;
-            } else {
-                *slot = Some(pending);
+            if of_process(transport, proved.ids, proved.job).is_empty() {
+                continue;
             }
+            let Some(mut pending) = slot.take() else { continue };
+            let _ = epoll::delete(&transport.epoll, &*pending.socket);
+            give_verdict(transport, table, &mut pending, proved);
+            self.awaiting_peer -= 1;
+            decided += 1;
         }
         if decided > 0 {
             self.give_back();
@@ -480,6 +489,7 @@ fn give_verdict(transport: &Transport, table: &mut RxTable, pending: &mut Pendin
             // A peer that went away meanwhile connects again, or reports why not.
             if welcomed {
                 let session = pending.session.take();
+                transport.revive(connection, &tx);
                 tx.accepted = ids.attempt;
                 tx.via = None;
                 if connection.resumes && said.resumes {
@@ -513,10 +523,12 @@ fn verdict(transport: &Transport, connection: &Connection, tx: &Tx, ids: Endpoin
     match tx.state {
         _ if connection.resumes && ids.progress.resumes && ids.attempt <= tx.accepted => None,
         State::Idle | State::Backoff { .. } | State::Connecting | State::Yielded => Some(handshake::WELCOME),
+        // A way that is open from there alone leads in both directions.
+        State::FailedOver => Some(handshake::WELCOME),
         State::HelloSent(_) | State::ProofSent if is_lower(transport, connection) => Some(handshake::YIELD),
         State::HelloSent(_) | State::ProofSent => Some(handshake::WELCOME),
         State::Connected | State::Failed(_) if tx.retains() && ids.progress.resumes => Some(handshake::WELCOME),
-        State::Connected | State::Failed(_) | State::Refused(_) | State::FailedOver(_) | State::Closed => None,
+        State::Connected | State::Failed(_) | State::Refused(_) | State::Closed => None,
     }
 }
 

@@ -1,13 +1,13 @@
 //! The connecting side: connections that this process makes, from the first message to the verdict.
 
 use crate::connection::Connection;
-use crate::handshake::{self, EndpointIds, Progress};
-use crate::path::Path;
+use crate::failure_message::{self, Reason};
+use crate::handshake::{self, EndpointIds, HELLO_BYTES, Progress};
 use crate::record::Protect;
 use crate::rx_table::RxTable;
 use crate::session::Session;
 use crate::socket;
-use crate::state::State;
+use crate::state::{AttemptEnd, State};
 use crate::transport::{Token, Transport};
 use crate::tx::Tx;
 use alloc::format;
@@ -20,9 +20,6 @@ use opal_core::{sys, verbose};
 use rustix::event::epoll::EventFlags;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
-
-/// Why a connection cannot be made.
-pub type Reason = String;
 
 /// Begins to connect: at the first message. The next poll reports what goes wrong.
 #[cold]
@@ -73,67 +70,110 @@ pub fn advance(transport: &Transport, table: &mut RxTable, connection: &Connecti
     match tx.state {
         State::Connecting => {
             let made = socket::connect_result(&socket);
-            tx.was_refused = made == Err(Errno::CONNREFUSED);
+            if let Err(errno) = made {
+                tx.attempt_end = Some(end_by(errno));
+            }
             let received = table.get(connection.id).map_or(0, |rx| rx.received());
             let said = made.and_then(|()| send_hello(transport, connection, tx, received));
             match said {
                 Err(errno) if is_transient(errno) && back_off(transport, connection, tx) => Ok(()),
-                said => said.map_err(why),
+                said => said.map_err(failure_message::why),
             }
         }
-        State::HelloSent(hello) => {
-            let Some(answer) = receive(transport, connection, tx)? else { return Ok(()) };
-            let job = connection.job(&transport.job);
-            let proof = handshake::proof(&job, &hello, &answer)
-                .ok_or_else(|| String::from("the process that listens there does not belong to this job"))?;
-            match socket::send(&socket, &proof) {
-                Ok(sent) if sent == proof.len() => {
-                    tx.session = (connection.protect != Protect::None).then(|| {
-                        let keys = handshake::keys(&job, &hello, &handshake::nonce_of(&answer));
-                        Session::connecting(connection.protect, &keys)
-                    });
-                    tx.answered = handshake::progress_of(&answer);
-                    // What was found is the peer: from now on this is the connection's path.
-                    if let Some(path) = tx.candidates.take().and_then(|candidates| candidates.current) {
-                        connection.found.call_once(|| path);
-                    }
-                    tx.has_proved = true;
-                    tx.state = State::ProofSent;
-                    tx.deadline_ns = sys::monotonic_ns() + transport.patience_ns(tx);
-                }
-                Ok(_) => return Err(String::from("the system has no room for 32 bytes")),
-                Err(errno) => return retry(transport, connection, tx, Some(errno)),
-            }
-            Ok(())
-        }
-        State::ProofSent => {
-            let Some([verdict]) = receive(transport, connection, tx)? else { return Ok(()) };
-            match verdict {
-                handshake::WELCOME => {
-                    let (session, peer) = (tx.session.take(), tx.answered);
-                    table.connected(transport, connection, tx, socket, session, peer);
-                    Ok(())
-                }
-                other
-                    if let Some(theirs) = other.checked_sub(handshake::OTHER_PROTECTION).and_then(Protect::decode) =>
-                {
-                    // It is in force nowhere.
-                    tx.has_proved = false;
-                    Err(other_protection(connection, theirs))
-                }
-                handshake::YIELD => {
-                    let ends = transport.ends(connection);
-                    verbose!(btl::FRAMEWORK, 30, "tcp: the other end's connection goes first {ends}");
-                    tx.abandon_socket();
-                    tx.state = State::Yielded;
-                    tx.deadline_ns = sys::monotonic_ns() + transport.patience_ns(tx);
-                    Ok(())
-                }
-                _ => Err(String::from("the process that listens there gave an invalid verdict in the handshake")),
-            }
-        }
+        State::HelloSent(hello) => match receive(transport, connection, tx)? {
+            Some(answer) => prove(transport, connection, tx, &socket, &hello, &answer),
+            None => Ok(()),
+        },
+        State::ProofSent => match receive(transport, connection, tx)? {
+            Some([verdict]) => take_verdict(transport, table, connection, tx, socket, verdict),
+            None => Ok(()),
+        },
         _ => Ok(()),
     }
+}
+
+/// The answer to the hello has come: checks it, and proves that this process belongs to the job.
+fn prove(
+    transport: &Transport,
+    connection: &Connection,
+    tx: &mut Tx,
+    socket: &OwnedFd,
+    hello: &[u8; HELLO_BYTES],
+    answer: &[u8; HELLO_BYTES],
+) -> Result<(), Reason> {
+    let job = connection.job(&transport.job);
+    let Some(proof) = handshake::proof(&job, hello, answer) else {
+        let reason = "the process that listens there does not belong to this job";
+        return ask_again(transport, connection, tx, String::from(reason));
+    };
+    match socket::send(socket, &proof) {
+        Ok(sent) if sent == proof.len() => {
+            tx.session = (connection.protect != Protect::None).then(|| {
+                let keys = handshake::keys(&job, hello, &handshake::nonce_of(answer));
+                Session::connecting(connection.protect, &keys)
+            });
+            tx.answered = handshake::progress_of(answer);
+            // What was found is the peer: from now on this is the connection's path.
+            if let Some(path) = tx.candidates.take().and_then(|candidates| candidates.current) {
+                connection.found.call_once(|| path);
+            }
+            tx.has_proved = true;
+            tx.state = State::ProofSent;
+            tx.deadline_ns = sys::monotonic_ns() + transport.patience_ns(tx);
+            Ok(())
+        }
+        Ok(_) => Err(String::from("the system has no room for 32 bytes")),
+        Err(errno) => retry(transport, connection, tx, Some(errno)),
+    }
+}
+
+/// The last byte of the handshake, the only one that nothing protects.
+fn take_verdict(
+    transport: &Transport,
+    table: &mut RxTable,
+    connection: &Connection,
+    tx: &mut Tx,
+    socket: Arc<OwnedFd>,
+    verdict: u8,
+) -> Result<(), Reason> {
+    match verdict {
+        handshake::WELCOME => {
+            let (session, peer) = (tx.session.take(), tx.answered);
+            table.connected(transport, connection, tx, socket, session, peer);
+            Ok(())
+        }
+        handshake::YIELD => {
+            let ends = transport.ends(connection);
+            verbose!(btl::FRAMEWORK, 30, "tcp: the other end's connection goes first {ends}");
+            tx.abandon_socket();
+            tx.state = State::Yielded;
+            tx.deadline_ns = sys::monotonic_ns() + transport.patience_ns(tx);
+            Ok(())
+        }
+        other => match other.checked_sub(handshake::OTHER_PROTECTION).and_then(Protect::decode) {
+            Some(theirs) => {
+                tx.refused_for = Some(theirs);
+                ask_again(transport, connection, tx, failure_message::other_protection(connection, theirs))
+            }
+            None => {
+                let reason = "the process that listens there gave an invalid verdict in the handshake";
+                ask_again(transport, connection, tx, String::from(reason))
+            }
+        },
+    }
+}
+
+/// What came in the handshake is not what was expected of the peer. If a byte of it was changed on the way, the next attempt finds
+/// better; a few of them do, or it is so.
+fn ask_again(transport: &Transport, connection: &Connection, tx: &mut Tx, reason: Reason) -> Result<(), Reason> {
+    tx.unexpected += 1;
+    // Within a machine nothing is changed. After the proof a connection that cannot go on is in force there, or never.
+    let may_help = match tx.state {
+        State::ProofSent => connection.resumes,
+        _ => connection.local.network != connection.remote.network,
+    };
+    let again = may_help && tx.unexpected <= UNEXPECTED_MOST && back_off(transport, connection, tx);
+    if again { Ok(()) } else { Err(reason) }
 }
 
 /// What is due for connections.
@@ -165,7 +205,9 @@ pub fn check_clock(transport: &Transport, table: &mut RxTable) -> Due {
                 due.searching.push(connection.id)
             }
             State::Backoff { until_ns } if until_ns <= now => attempt(transport, connection, &mut tx),
-            State::Connecting if tx.deadline_ns < now => due.late.push((connection.id, too_late(transport, &tx))),
+            State::Connecting if tx.deadline_ns < now => {
+                due.late.push((connection.id, failure_message::too_late(transport, &tx)))
+            }
             State::Connecting if is_late(transport, &tx, now, SLOW_NS) => {
                 slow.push((connection, is_late(transport, &tx, now, SILENT_NS)));
             }
@@ -186,7 +228,7 @@ pub fn check_clock(transport: &Transport, table: &mut RxTable) -> Due {
             | State::Connected
             | State::Failed(_)
             | State::Refused(_)
-            | State::FailedOver(_)
+            | State::FailedOver
             | State::Closed => {
                 over.push(connection.id);
             }
@@ -286,64 +328,10 @@ fn is_home_there(transport: &Transport, connection: &Connection, tx: &mut Tx, no
         return true;
     }
     if tx.deadline_ns < now {
-        tx.deadline_ns = now + PROBE_EVERY_NS;
+        tx.deadline_ns = now + tx.home.pause_ns(transport.limits.home_pause_ns);
         tx.probe = connection.path().connect(&transport.limits).ok();
     }
     false
-}
-
-/// For people: which connection cannot be made, both ends and the interface, and why.
-pub fn cannot(transport: &Transport, connection: &Connection, reason: &Reason) -> String {
-    format!("cannot connect {}: {reason}", transport.ends(connection))
-}
-
-/// As [`socket::why`] of an attempt, with what to do.
-pub fn why(errno: Errno) -> Reason {
-    let why = socket::why(errno);
-    match errno {
-        Errno::HOSTUNREACH | Errno::NETUNREACH => {
-            format!("{why}; add one on both hosts, or name interfaces that join them with btl_tcp_if_include")
-        }
-        _ => why,
-    }
-}
-
-/// For people, where all ways to a peer were tried in vain: between which addresses, if there was more than one.
-pub fn tried(transport: &Transport, connection: &Connection) -> String {
-    let connections = || transport.to_peer(connection.peer);
-    let own = connections().map(Connection::path);
-    let paths: Vec<Path> = own.chain(connections().flat_map(|one| &one.spare).copied()).collect();
-    if paths.len() < 2 {
-        return String::new();
-    }
-    let mut text = String::from("; tried were ");
-    for (place, path) in paths.iter().take(NAMED_MOST).enumerate() {
-        text.push_str(if place == 0 { "" } else { ", " });
-        text.push_str(&format!("{} to {}", path.local.address, path.remote.address));
-    }
-    if paths.len() > NAMED_MOST {
-        text.push_str(&format!(" and {} more", paths.len() - NAMED_MOST));
-    }
-    text
-}
-
-/// The reason of an attempt whose deadline has passed.
-pub fn too_late(transport: &Transport, tx: &Tx) -> Reason {
-    format!(
-        "no answer within {} s (btl_tcp_connect_timeout_s): a firewall, a router between the two that does not forward, or an interface \
-         that the peer's network cannot reach: btl_tcp_if_include says which ones to use",
-        transport.patience_ns(tx) / 1_000_000_000
-    )
-}
-
-/// The reason where the two ends want different things.
-pub fn other_protection(connection: &Connection, theirs: Protect) -> Reason {
-    format!(
-        "process {} protects it by `{}`, this process by `{}`: give all processes of a job the same btl_tcp_protect",
-        connection.peer,
-        theirs.name(),
-        connection.protect.name()
-    )
 }
 
 /// `received`: bytes of the peer's stream that have come.
@@ -366,7 +354,7 @@ fn send_hello(transport: &Transport, connection: &Connection, tx: &mut Tx, recei
     if socket::send(&socket, &hello)? != hello.len() {
         return Err(Errno::NOBUFS);
     }
-    tx.state = State::HelloSent(hello);
+    (tx.state, tx.attempt_end) = (State::HelloSent(hello), Some(AttemptEnd::Answered));
     tx.received_elsewhere = None;
     tx.deadline_ns = sys::monotonic_ns() + transport.patience_ns(tx);
     transport.rewatch(connection, tx, EventFlags::IN);
@@ -388,6 +376,9 @@ fn receive<const WANTED: usize>(
 
 /// The connection was closed or lost before the peer's verdict: the peer may have had too many in the handshake.
 fn retry(transport: &Transport, connection: &Connection, tx: &mut Tx, errno: Option<Errno>) -> Result<(), Reason> {
+    if let Some(errno) = errno {
+        tx.attempt_end = Some(end_by(errno));
+    }
     // The peer's system was reached: its time begins again, but not for ever.
     tx.deadline_ns = sys::monotonic_ns() + transport.limits.connect_timeout_ns;
     tx.closed += u32::from(!tx.was_away);
@@ -395,7 +386,8 @@ fn retry(transport: &Transport, connection: &Connection, tx: &mut Tx, errno: Opt
     if tx.closed <= most && back_off(transport, connection, tx) {
         return Ok(());
     }
-    Err(errno.map_or_else(|| String::from("the other end closed each connection before it was made"), why))
+    Err(errno
+        .map_or_else(|| String::from("the other end closed each connection before it was made"), failure_message::why))
 }
 
 /// Makes one attempt.
@@ -416,7 +408,7 @@ pub fn attempt_on(transport: &Transport, connection: &Connection, tx: &mut Tx, s
     });
     match begun {
         Ok(socket) => {
-            tx.state = State::Connecting;
+            (tx.state, tx.attempt_end) = (State::Connecting, Some(AttemptEnd::Silent));
             tx.was_away = false;
             let is_connected = socket::is_connected(&socket);
             tx.socket = Some(Arc::new(socket));
@@ -430,26 +422,24 @@ pub fn attempt_on(transport: &Transport, connection: &Connection, tx: &mut Tx, s
         }
         Err(errno) if is_transient(errno) && back_off(transport, connection, tx) => {}
         Err(errno) => {
-            tx.was_refused = errno == Errno::CONNREFUSED;
-            tx.state = State::Failed(errno);
+            (tx.state, tx.attempt_end) = (State::Failed(errno), Some(end_by(errno)));
             transport.has_failed.store(true, Ordering::Relaxed);
         }
     }
 }
 
-/// Has the next attempt begin after a pause, which is twice as long each time. `false` if there is none: all retries were
+/// Has the next attempt begin after a pause. `false` if there is none: all retries were
 /// made, or the deadline comes first.
 fn back_off(transport: &Transport, connection: &Connection, tx: &mut Tx) -> bool {
     if tx.resume.is_some() || tx.candidates.is_some() {
         // The next path is tried instead.
         return false;
     }
-    let pause_ns = (BACKOFF_NS << tx.retries.min(BACKOFF_DOUBLINGS)).min(BACKOFF_MAX_NS);
-    let until_ns = sys::monotonic_ns() + pause_ns;
+    let until_ns = sys::monotonic_ns() + pause_ns(tx.retries);
     let is_own_fault = core::mem::take(&mut tx.was_away);
     if is_own_fault {
         tx.deadline_ns = tx.deadline_ns.max(sys::monotonic_ns() + transport.limits.connect_timeout_ns);
-    } else if tx.retries >= retries_of(transport, connection) || until_ns > tx.deadline_ns {
+    } else if tx.retries >= retries_of(transport, connection, tx) || until_ns > tx.deadline_ns {
         return false;
     } else {
         tx.retries += 1;
@@ -459,13 +449,30 @@ fn back_off(transport: &Transport, connection: &Connection, tx: &mut Tx) -> bool
     true
 }
 
+/// How long to wait before an attempt, after so many: twice as long each time.
+pub fn pause_ns(attempts: u32) -> u64 {
+    (PAUSE_NS << attempts.min(PAUSE_DOUBLINGS)).min(PAUSE_MAX_NS)
+}
+
 /// How often an attempt is made again. Where other paths are left they are tried soon, and of a process of another job nobody says
 /// that it has ended.
-fn retries_of(transport: &Transport, connection: &Connection) -> u32 {
+fn retries_of(transport: &Transport, connection: &Connection, tx: &Tx) -> u32 {
+    if tx.refused_for.is_some() {
+        return UNEXPECTED_MOST;
+    }
     let is_other = |other: &Connection| other.id != connection.id && !other.is_over.load(Ordering::Relaxed);
     let has_other = || transport.to_peer(connection.peer).any(is_other);
     let usual = || if connection.pair.is_some() || has_other() { USUAL_RETRIES } else { u32::MAX };
     transport.limits.connect_retries.unwrap_or_else(usual)
+}
+
+/// How an attempt ended that failed for this reason.
+fn end_by(errno: Errno) -> AttemptEnd {
+    match errno {
+        Errno::CONNREFUSED => AttemptEnd::Refused,
+        errno if is_transient(errno) => AttemptEnd::Answered,
+        _ => AttemptEnd::Silent,
+    }
 }
 
 /// Whether the next attempt may succeed where this one did not.
@@ -473,17 +480,15 @@ fn is_transient(errno: Errno) -> bool {
     matches!(errno, Errno::CONNREFUSED | Errno::CONNRESET | Errno::CONNABORTED | Errno::PIPE)
 }
 
-/// So many pairs of addresses are named to people.
-const NAMED_MOST: usize = 8;
-/// How often a connection that took another path looks for its own.
-const PROBE_EVERY_NS: u64 = 2_000_000_000;
 /// Where the user says nothing.
 const USUAL_RETRIES: u32 = 5;
 /// And where a connection is closed in the handshake, which is reached again and again: ten seconds with their pauses.
 const CLOSED_MOST: u32 = 15;
 /// The system asks for a connection again after one second and after three, as long as nobody answers.
+/// So often what comes in the handshake may be wrong.
+const UNEXPECTED_MOST: u32 = 3;
 const SLOW_NS: u64 = 1_100_000_000;
 const SILENT_NS: u64 = 3_500_000_000;
-const BACKOFF_NS: u64 = 10_000_000;
-const BACKOFF_DOUBLINGS: u32 = 10;
-const BACKOFF_MAX_NS: u64 = 1_000_000_000;
+const PAUSE_NS: u64 = 10_000_000;
+const PAUSE_DOUBLINGS: u32 = 10;
+const PAUSE_MAX_NS: u64 = 1_000_000_000;

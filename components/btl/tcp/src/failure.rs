@@ -1,8 +1,8 @@
 //! Connections that end: one breaks, one cannot be made, a peer's host is silent, the system forgets all sockets. Says why, and tells
 //! the layer above that the peer is lost, unless another connection takes its messages over.
 
-use crate::connect;
 use crate::connection::Connection;
+use crate::failure_message;
 use crate::poll::Poller;
 use crate::record::Protect;
 use crate::rx::Read;
@@ -38,7 +38,7 @@ impl Poller {
         let mut lost: Vec<u32> = Vec::new();
         for connection in transport.all() {
             let mut tx = connection.tx.lock();
-            let is_over = matches!(tx.state, State::Closed | State::FailedOver(_));
+            let is_over = matches!(tx.state, State::Closed | State::FailedOver);
             if !is_over {
                 core::mem::forget(tx.socket.take());
                 drop(tx);
@@ -105,8 +105,15 @@ impl Poller {
     #[cold]
     pub fn cannot_connect(&mut self, transport: &Transport, connection: &Connection, reason: String) {
         let tx = connection.tx.lock();
+        // The peer was given up meanwhile, because another connection to it could not be made either.
+        if matches!(tx.state, State::Closed | State::FailedOver) {
+            return;
+        }
         let is_resumed = tx.resume.is_some();
-        let has_proved = tx.has_proved && connection.resumes && !matches!(tx.state, State::Refused(_));
+        // A connection that the peer protects otherwise is in force nowhere.
+        let is_refused = matches!(tx.state, State::Refused(_)) || tx.refused_for.is_some();
+        let has_proved = tx.has_proved && connection.resumes && !is_refused;
+        let reason = tx.refused_for.map_or(reason, |theirs| failure_message::other_protection(connection, theirs));
         drop(tx);
         if is_resumed {
             return self.next_path(transport, connection, &reason);
@@ -114,7 +121,7 @@ impl Poller {
         if has_proved {
             return self.may_be_in_force(transport, connection, &reason);
         }
-        let said = connect::cannot(transport, connection, &reason);
+        let said = failure_message::cannot(transport, connection, &reason);
         if search::is_on(transport, connection) {
             verbose!(btl::FRAMEWORK, 20, "tcp: {said}; other addresses of the peer are tried");
             return;
@@ -131,7 +138,7 @@ impl Poller {
                 message!("btl/tcp: {said}. Other pairs of addresses are tried");
             }
             None => {
-                message!("btl/tcp: {said}{}", connect::tried(transport, connection));
+                message!("btl/tcp: {said}{}", failure_message::tried(transport, connection));
                 self.fail_paths(transport, connection.peer);
             }
         }
@@ -170,12 +177,12 @@ impl Poller {
         }
         for (id, theirs) in refused {
             let Some(connection) = transport.connection(id) else { continue };
-            self.cannot_connect(transport, connection, connect::other_protection(connection, theirs));
+            self.cannot_connect(transport, connection, failure_message::other_protection(connection, theirs));
         }
         for (id, errno) in failed {
             let Some(connection) = transport.connection(id) else { continue };
             if self.rx.get(id).is_none() || connection.tx.lock().resume.is_some() {
-                self.cannot_connect(transport, connection, connect::why(errno));
+                self.cannot_connect(transport, connection, failure_message::why(errno));
                 continue;
             }
             // What the peer sent before it went is still there.

@@ -22,13 +22,15 @@
 //! the deadline, one that has others beside it five retries; who closes the connection in the handshake has fifteen. In
 //! `HelloSent` and `ProofSent` the peer may
 //! compute for as long as it likes, so there the deadline is for its system, which must not be silent for so long, for half
-//! a message, and for a peer that answers on another path: that is tried when the deadline has passed. After the same
+//! a message, and for a peer that answers on another path: that is tried when the deadline has passed. A wrong answer or verdict may
+//! have changed on the way between two hosts, and leads to `Backoff`, too, three times. After the same
 //! time in `Yielded` this process tries again itself. In `Connected` the host of the peer may be silent for as long as
 //! btl_tcp_silence_timeout_s.
 //!
 //! Between two hosts `Connected` leads back to `Connecting` where a socket breaks or a path acknowledges nothing for
 //! btl_tcp_path_timeout_s (`resume`): the same stream goes on over another socket, by any path to the peer, and the peer is
-//! lost only when none carries it on. `send_queue` keeps what the peer has not acknowledged.
+//! lost only when none carries it on. `send_queue` keeps what the peer has not acknowledged. A process that only waits to leave
+//! (`Transport::is_drained`) gives such a connection up when it went unanswered for btl_tcp_silence_timeout_s.
 //!
 //! All connections to a peer begin once one of them is slow, so that those that were guessed wrong end together; one that nobody answers
 //! is given up early if another one is in force. Where none can be made,
@@ -36,7 +38,8 @@
 //! at once.
 //!
 //! `accept` takes the steps of the other side: a connection that a peer makes becomes `Connected` from any of the first
-//! states. Of two connections that are made at the same time the one stays that the process with the lower index began; the
+//! states, and from `FailedOver`: a path that is open from there alone. Messages go on to take the other one, for their order. Of two
+//! connections that are made at the same time the one stays that the process with the lower index began; the
 //! other process's becomes `Yielded` or is given up. `Failed` stands between an error in a system call and the next poll,
 //! which sees to it.
 //!
@@ -44,7 +47,7 @@
 //! is not counted as progress, messages about it are limited (`unauthenticated`), and too many of one source close none
 //! of another, nor one of a process of the job whose hello is there. A process of the job that computes for longer
 //! connects again, which costs it no retry
-//! (`connect::note_absence`).
+//! (`connect::note_absence`). One that has proved itself waits until the layer above adds the peer, or until it hangs up.
 //!
 //! Where the peer is on another node, or btl_tcp_protect says so, the stream of frames travels in records that are
 //! authenticated or encrypted (`record`). The handshake derives their keys from both nonces and the job's secret. Both
@@ -90,6 +93,7 @@ mod tx;
 mod unauthenticated;
 
 mod candidate;
+mod failure_message;
 mod frames;
 mod handshake;
 mod handshake_buffer;

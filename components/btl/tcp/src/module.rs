@@ -247,6 +247,10 @@ impl btl::Module for Module {
         self.tcp.transport.connection(to.0)?.tx.lock().throughput()
     }
 
+    fn has_failed_over(&self, to: Endpoint) -> bool {
+        self.tcp.transport.connection(to.0).is_some_and(|connection| connection.tx.lock().failover.is_some())
+    }
+
     fn path_detail(&self, to: Endpoint) -> String {
         let transport = &self.tcp.transport;
         let name = &transport.interfaces[self.interface].name;

@@ -62,10 +62,13 @@ pub struct Limits {
     pub connect_timeout_ns: u64,
     /// `None`: as the number of paths says.
     pub connect_retries: Option<u32>,
+    /// 0: the system decides.
     pub silence_timeout_ns: u64,
     pub failover: bool,
     /// 0: only the silence timeout counts.
     pub path_timeout_ns: u64,
+    /// How soon a connection that took another path asks for its own.
+    pub home_pause_ns: u64,
     pub unacknowledged_bytes: usize,
     /// `None`: as the peer's distance says.
     pub protect: Option<Protect>,
@@ -90,6 +93,7 @@ impl Limits {
             silence_timeout_ns: SILENCE_TIMEOUT_S.int().clamp(0, 1 << 20) as u64 * 1_000_000_000,
             failover: FAILOVER.flag(),
             path_timeout_ns: PATH_TIMEOUT_S.int().clamp(0, 1 << 20) as u64 * 1_000_000_000,
+            home_pause_ns: HOME_PAUSE_NS,
             unacknowledged_bytes: UNACKNOWLEDGED_BYTES.size().max(UNACKNOWLEDGED_LEAST),
             protect: [Protect::None, Protect::Auth, Protect::Encrypt]
                 .into_iter()
@@ -108,6 +112,11 @@ impl Limits {
 }
 
 impl Limits {
+    /// How long a host may be silent on all paths.
+    pub fn silence_ns(&self) -> u64 {
+        if self.silence_timeout_ns == 0 { SYSTEM_SILENCE_NS } else { self.silence_timeout_ns }
+    }
+
     /// How long the host of a peer may be silent until the connection is looked at: 0 for ever.
     pub fn host_timeout_ns(&self) -> u64 {
         match (self.path_timeout_ns, self.silence_timeout_ns) {
@@ -130,6 +139,9 @@ pub fn ports(text: &str) -> Result<(u16, u16), String> {
     }
 }
 
+/// The system sends what nobody acknowledges fifteen times (tcp(7): tcp_retries2).
+const SYSTEM_SILENCE_NS: u64 = 900_000_000_000;
+const HOME_PAUSE_NS: u64 = 2_000_000_000;
 const SMALLEST_FRAGMENT: usize = 1024;
 /// While the longest frame waits for room, so much has been sent that the peer acknowledges something (`rx::ACK_BYTES`).
 const UNACKNOWLEDGED_LEAST: usize = 2 * wire::PAYLOAD_MAX;

@@ -197,6 +197,12 @@ impl Poller {
         self.rx.remove(id);
     }
 
+    /// The next poll asks whether hosts are silent.
+    #[cfg(test)]
+    pub fn hosts_are_due(&mut self) {
+        self.hosts.is_due();
+    }
+
     /// How many accepted connections are in the handshake.
     #[cfg(test)]
     pub fn pending_accepts(&self) -> usize {

@@ -31,9 +31,10 @@ impl Poller {
             rx.suspend();
             rx.received()
         });
-        let mut resume = Resume::new(&transport.limits, why);
+        let now = sys::monotonic_ns();
+        let mut resume = Resume::new(&transport.limits, why, now);
         let moved = received + tx.acknowledged();
-        (resume.before, resume.deadline_ns) = tx.breaks.add(moved, sys::monotonic_ns(), resume.deadline_ns);
+        (resume.before, resume.deadline_ns) = tx.breaks.add(moved, now, resume.deadline_ns);
         tx.resume = Some(resume);
         drop(tx);
         self.next_path(transport, connection, &socket::why(why));
@@ -41,7 +42,8 @@ impl Poller {
 
     /// As [`Poller::break_off`] for a connection that the peer may have put in force without this process's knowledge.
     pub fn may_be_in_force(&mut self, transport: &Transport, connection: &Connection, reason: &str) {
-        connection.tx.lock().resume = Some(Resume::new(&transport.limits, Errno::TIMEDOUT));
+        let resume = Resume::new(&transport.limits, Errno::TIMEDOUT, sys::monotonic_ns());
+        connection.tx.lock().resume = Some(resume);
         self.next_path(transport, connection, reason);
     }
 
@@ -51,14 +53,15 @@ impl Poller {
         let mut tx = connection.tx.lock();
         let Some(probe) = tx.probe.take().filter(|_| tx.state == State::Connected) else { return };
         verbose!(btl::FRAMEWORK, 5, "tcp: the connection goes back to its path {}", transport.ends(connection));
-        tx.resume = Some(Resume::new(&transport.limits, Errno::TIMEDOUT));
+        let now = sys::monotonic_ns();
+        tx.resume = Some(Resume::new(&transport.limits, Errno::TIMEDOUT, now));
         tx.via = None;
         if let Some(rx) = self.rx.get(connection.id) {
             rx.suspend();
         }
         tx.abandon_socket();
         connect::attempt_on(transport, connection, &mut tx, Ok(probe));
-        tx.deadline_ns = sys::monotonic_ns() + transport.patience_ns(&tx);
+        tx.deadline_ns = now + transport.patience_ns(&tx);
     }
 
     /// An attempt to make a connection again failed: tries the next path, or gives the peer up.
@@ -68,13 +71,15 @@ impl Poller {
         let now = sys::monotonic_ns();
         let mut tx = connection.tx.lock();
         tx.abandon_socket();
-        let (was_away, was_refused) = (core::mem::take(&mut tx.was_away), core::mem::take(&mut tx.was_refused));
+        let (was_away, end) = (core::mem::take(&mut tx.was_away), tx.attempt_end.take());
         let Some(mut resume) = tx.resume else { return };
-        resume.refused += usize::from(was_refused);
+        if let Some(end) = end {
+            resume.note(end);
+        }
         if was_away {
             resume.deadline_ns = resume.deadline_ns.max(now + transport.limits.connect_timeout_ns);
         }
-        if resume.has_peer_ended(paths.len()) || now >= resume.deadline_ns {
+        if resume.has_peer_ended(paths.len()) || resume.is_too_late(now) {
             drop(tx);
             return self.lose(transport, connection, &resume, &paths, reason);
         }
@@ -88,7 +93,7 @@ impl Poller {
         if round == 0 {
             return connect::attempt_listed(transport, connection, &mut tx);
         }
-        tx.state = State::Backoff { until_ns: now + (PAUSE_NS << round.min(PAUSE_DOUBLINGS)).min(PAUSE_MAX_NS) };
+        tx.state = State::Backoff { until_ns: now + connect::pause_ns(round) };
         connect::list(transport, connection);
     }
 
@@ -121,7 +126,3 @@ pub fn lost(peer: u32, why: &str, reason: &str, tried: &[String]) -> String {
         tried.join("; ")
     )
 }
-
-const PAUSE_NS: u64 = 10_000_000;
-const PAUSE_DOUBLINGS: u32 = 10;
-const PAUSE_MAX_NS: u64 = 1_000_000_000;

@@ -14,7 +14,7 @@ use alloc::sync::Arc;
 use opal_core::framework::btl;
 use opal_core::sparse::Table;
 use opal_core::sync::Ordering;
-use opal_core::verbose;
+use opal_core::{sys, verbose};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 
@@ -53,6 +53,11 @@ impl RxTable {
                 return;
             }
         };
+        let now = sys::monotonic_ns();
+        let pause_ns = tx.home.connected(tx.via.is_some(), transport.limits.home_pause_ns, now);
+        if tx.via.is_some() {
+            tx.deadline_ns = now + pause_ns;
+        }
         let timeout_ns = transport.limits.silence_timeout_ns;
         if let Err(errno) = socket::watch_host(&socket, timeout_ns) {
             verbose!(btl::FRAMEWORK, 10, "tcp: the handshake's deadline stays in force: {}", socket::why(errno));

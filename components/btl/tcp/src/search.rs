@@ -2,8 +2,9 @@
 //! once, within one deadline. The first that connects and whose other end proves to be the peer becomes the connection's path.
 
 use crate::candidate::Candidates;
-use crate::connect::{self, Reason};
+use crate::connect;
 use crate::connection::Connection;
+use crate::failure_message::Reason;
 use crate::path::Path;
 use crate::state::State;
 use crate::transport::Transport;

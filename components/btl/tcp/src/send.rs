@@ -77,12 +77,12 @@ impl Transport {
 
     /// Gives up a connection that was never made, for another one to the same peer. `None` if there is none.
     pub fn fail_over(&self, connection: &Connection) -> Option<&Connection> {
-        let others = || self.to_peer(connection.peer).filter(|other| other.id != connection.id);
-        let in_force = others().find(|other| other.tx.lock().state == State::Connected);
-        let other = in_force.or_else(|| others().find(|other| other.tx.lock().state.is_usable()))?;
+        let other = self.heir(connection)?;
         let mut given_up = connection.tx.lock();
         // Locked second: no connection fails over to one that has failed over.
         let mut tx = other.tx.lock();
+        // If its messages took another one, that was the one that is given up, and all of them are in this queue.
+        tx.failover = None;
         let queue = given_up.fail_over(other.id);
         connection.is_over.store(true, Ordering::Relaxed);
         self.possible.fetch_sub(1, Ordering::Relaxed);
@@ -93,10 +93,22 @@ impl Transport {
         Some(other)
     }
 
+    /// Where the messages of a connection go that is given up: to one in force, or one that may still be made. If the messages of all
+    /// others take another one, then the one that is given up, and one of those that the peer has made takes them back.
+    fn heir(&self, connection: &Connection) -> Option<&Connection> {
+        let find = |is_fit: fn(&Tx) -> bool| {
+            let others = self.to_peer(connection.peer).filter(|other| other.id != connection.id);
+            others.into_iter().find(|other| is_fit(&other.tx.lock()))
+        };
+        find(|tx| tx.failover.is_none() && tx.state == State::Connected)
+            .or_else(|| find(|tx| tx.failover.is_none() && tx.state.is_usable()))
+            .or_else(|| find(|tx| tx.state.is_usable()))
+    }
+
     #[inline]
     fn with(&self, connection: &Connection, send: impl FnOnce(&mut Tx) -> Result<FollowUp, Full>) -> Result<(), Full> {
         let mut tx = connection.tx.lock();
-        if let State::FailedOver(id) = tx.state {
+        if let Some(id) = tx.failover {
             drop(tx);
             return self.with(self.connection(id).ok_or(Full)?, send);
         }

@@ -3,7 +3,6 @@
 use crate::handshake::HELLO_BYTES;
 use crate::params::Limits;
 use crate::record::Protect;
-use opal_core::sys;
 use rustix::io::Errno;
 
 /// How far a connection is.
@@ -27,9 +26,8 @@ pub enum State {
     Failed(Errno),
     /// The peer proved itself and protects connections otherwise. The next poll closes it and reports.
     Refused(Protect),
-    /// It cannot be made. Its messages take the connection of this id to the same peer, for ever, so that their order
-    /// stays.
-    FailedOver(u32),
+    /// It cannot be made from here: its messages take another one (`Tx::failover`). The peer may make it.
+    FailedOver,
     /// Over.
     Closed,
 }
@@ -37,8 +35,19 @@ pub enum State {
 impl State {
     /// Whether messages leave on it now or later.
     pub fn is_usable(&self) -> bool {
-        !matches!(self, State::Failed(_) | State::Refused(_) | State::FailedOver(_) | State::Closed)
+        !matches!(self, State::Failed(_) | State::Refused(_) | State::FailedOver | State::Closed)
     }
+}
+
+/// How an attempt ended, or will if nobody answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AttemptEnd {
+    /// Nobody answered.
+    Silent,
+    /// Nobody listens.
+    Refused,
+    /// Somebody answered, and it did not come about.
+    Answered,
 }
 
 /// A connection that broke, and what was tried since.
@@ -46,14 +55,18 @@ impl State {
 pub struct Resume {
     /// Why it broke.
     pub why: Errno,
-    /// When the peer counts as lost.
+    /// When the peer counts as lost where somebody answered each attempt.
     pub deadline_ns: u64,
+    /// So much later it does where somebody was silent: a host that is silent has the time that one has which nobody tries to reach
+    /// otherwise.
+    silence_ns: u64,
+    is_silent: bool,
     /// Breaks directly before, between which nothing moved.
     pub before: u32,
     /// Attempts so far.
     pub tried: usize,
     /// Attempts that were refused.
-    pub refused: usize,
+    refused: usize,
 }
 
 /// Breaks of a connection between which nothing moved: somebody lets connections through and nothing on them.
@@ -87,11 +100,28 @@ impl Breaks {
 
 impl Resume {
     /// Broken now.
-    pub fn new(limits: &Limits, why: Errno) -> Resume {
-        // A host that is silent has the time that one has which nobody tries to reach otherwise.
-        let silence_ns = if why == Errno::TIMEDOUT { limits.silence_timeout_ns } else { 0 };
-        let deadline_ns = sys::monotonic_ns() + limits.connect_timeout_ns.max(silence_ns);
-        Resume { why, deadline_ns, before: 0, tried: 0, refused: 0 }
+    pub fn new(limits: &Limits, why: Errno, now: u64) -> Resume {
+        let connect_ns = limits.connect_timeout_ns;
+        Resume {
+            why,
+            deadline_ns: now + connect_ns,
+            silence_ns: limits.silence_ns().saturating_sub(connect_ns),
+            is_silent: why == Errno::TIMEDOUT,
+            before: 0,
+            tried: 0,
+            refused: 0,
+        }
+    }
+
+    /// An attempt has ended.
+    pub fn note(&mut self, end: AttemptEnd) {
+        self.refused += usize::from(end == AttemptEnd::Refused);
+        self.is_silent |= end == AttemptEnd::Silent;
+    }
+
+    /// Whether the peer counts as lost.
+    pub fn is_too_late(&self, now: u64) -> bool {
+        now >= self.deadline_ns + if self.is_silent { self.silence_ns } else { 0 }
     }
 
     /// Whether nobody listens any more where the peer did. A process listens as long as it lives; but a firewall may refuse one
@@ -101,12 +131,101 @@ impl Resume {
     }
 }
 
+/// Where a connection is that goes back to its own path: one that lets connections through and swallows what is sent on them is taken
+/// more and more rarely.
+#[derive(Clone, Copy, Debug)]
+pub struct Home {
+    /// It takes another path.
+    is_away: bool,
+    /// When it came back, if it is there since.
+    since_ns: Option<u64>,
+    /// How often in turn it broke soon after it had come back.
+    failed: u32,
+}
+
+impl Home {
+    /// It was never away.
+    pub const fn new() -> Home {
+        Home { is_away: false, since_ns: None, failed: 0 }
+    }
+
+    /// It is in force now, on another path or its own. Returns how long it stays away at least, for this first pause.
+    pub fn connected(&mut self, is_away: bool, pause_ns: u64, now: u64) -> u64 {
+        let since_ns = self.since_ns.take();
+        if is_away {
+            let is_soon = |since: u64| now.saturating_sub(since) < STAYED_NS;
+            self.failed = match since_ns {
+                Some(since) if is_soon(since) => self.failed + 1,
+                Some(_) => 0,
+                None => self.failed,
+            };
+        } else if self.is_away || since_ns.is_some() {
+            self.since_ns = Some(since_ns.unwrap_or(now));
+        }
+        self.is_away = is_away;
+        self.pause_ns(pause_ns)
+    }
+
+    /// How long it waits until it asks for its path again.
+    pub fn pause_ns(&self, first_ns: u64) -> u64 {
+        first_ns << self.failed.min(PAUSE_DOUBLINGS)
+    }
+}
+
+/// A connection that stayed on its path for so long did not break for what that path swallows.
+const STAYED_NS: u64 = 60_000_000_000;
+/// 17 minutes after two seconds at first.
+const PAUSE_DOUBLINGS: u32 = 9;
 /// Breaks that are further apart have nothing to do with each other. Longer than any pause.
 const APART_NS: u64 = 5_000_000_000;
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const SECOND: u64 = 1_000_000_000;
+
+    fn limits(silence_s: u64) -> Limits {
+        Limits { connect_timeout_ns: 30 * SECOND, silence_timeout_ns: silence_s * SECOND, ..Limits::new() }
+    }
+
+    /// When a connection that breaks at 0 for this reason is lost, after attempts that end so.
+    fn lost_after_s(silence_s: u64, why: Errno, ends: &[AttemptEnd]) -> u64 {
+        let mut resume = Resume::new(&limits(silence_s), why, 0);
+        ends.iter().for_each(|end| resume.note(*end));
+        (0..).find(|second| resume.is_too_late(second * SECOND)).unwrap()
+    }
+
+    #[test]
+    fn a_silent_host_has_the_time_of_silence() {
+        use AttemptEnd::{Answered, Refused, Silent};
+        assert_eq!(lost_after_s(120, Errno::TIMEDOUT, &[]), 120);
+        assert_eq!(lost_after_s(120, Errno::CONNRESET, &[Answered, Answered]), 30);
+        assert_eq!(lost_after_s(120, Errno::CONNRESET, &[Answered, Silent, Answered]), 120);
+        assert_eq!(lost_after_s(120, Errno::CONNRESET, &[Refused, Silent]), 120);
+        assert_eq!(lost_after_s(10, Errno::TIMEDOUT, &[Silent]), 30, "no less than an attempt");
+        assert_eq!(lost_after_s(0, Errno::TIMEDOUT, &[]), 900, "the system would take so long");
+    }
+
+    #[test]
+    fn a_path_that_breaks_again_and_again_is_taken_more_rarely() {
+        let (mut home, mut now) = (Home::new(), 0);
+        assert_eq!(home.connected(false, 2, now), 2);
+        for pause in [2, 4, 8, 16] {
+            now += SECOND;
+            assert_eq!(home.connected(true, 2, now), pause);
+            assert_eq!(home.connected(true, 2, now), pause, "from one other path to the next");
+            home.connected(false, 2, now);
+            home.connected(false, 2, now + 1);
+        }
+        now += 70 * SECOND;
+        assert_eq!(home.connected(true, 2, now), 2, "it stayed for long");
+        for _ in 0..40 {
+            home.connected(false, 2, now);
+            home.connected(true, 2, now);
+        }
+        assert_eq!(home.pause_ns(2), 1024);
+    }
 
     #[test]
     fn breaks_without_progress_have_one_deadline() {

@@ -1,14 +1,16 @@
 //! White-box tests: bytes, choices, and two transports in one process that talk over the loopback.
-#![allow(unsafe_code)] // SO_ATTACH_FILTER
+#![allow(unsafe_code)] // SO_ATTACH_FILTER, and what is written to standard error
 
 mod beyond;
 mod bytes;
 mod choices;
 mod connections;
+mod failures;
 mod hosts;
 mod paths;
 mod placement;
 mod protection;
+mod relay;
 mod resume;
 mod retries;
 mod unauthenticated;
@@ -19,20 +21,53 @@ use crate::socket;
 use crate::transport::{LocalInterface, Transport};
 use crate::wire::AddressRecord;
 use alloc::boxed::Box;
+use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::cell::RefCell;
 use core::net::{IpAddr, Ipv4Addr};
 use opal_core::framework::btl::Job;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::os::fd::{AsRawFd, FromRawFd};
 
 std::thread_local! {
     /// What happens between an answer and the next look at the socket, once.
     static AFTER_ANSWER: RefCell<Option<Box<dyn FnOnce()>>> = const { RefCell::new(None) };
+    /// What happens between the two calls that send one message, once.
+    static AFTER_FIRST_PART: RefCell<Option<Box<dyn FnOnce()>>> = const { RefCell::new(None) };
 }
 
 /// A hello has been answered.
 pub fn answered() {
     AFTER_ANSWER.take().into_iter().for_each(|then| then());
+}
+
+/// The first part of a message has been sent.
+pub fn sent_first_part() {
+    AFTER_FIRST_PART.take().into_iter().for_each(|then| then());
+}
+
+/// What this process writes to standard error meanwhile.
+pub fn said(meanwhile: impl FnOnce()) -> String {
+    // SAFETY: a name that ends, and no flags.
+    let place = unsafe { libc::memfd_create(c"said".as_ptr(), 0) };
+    assert!(place >= 0);
+    // SAFETY: open since just now, and of nobody else.
+    let mut place = unsafe { File::from_raw_fd(place) };
+    // SAFETY: the descriptor of standard error.
+    let before = unsafe { libc::dup(2) };
+    // SAFETY: two open descriptors.
+    assert!(before >= 0 && unsafe { libc::dup2(place.as_raw_fd(), 2) } == 2);
+    meanwhile();
+    // SAFETY: two open descriptors.
+    assert_eq!(unsafe { libc::dup2(before, 2) }, 2);
+    // SAFETY: open since the call above, and of nobody else.
+    unsafe { libc::close(before) };
+    let mut text = String::new();
+    place.seek(SeekFrom::Start(0)).unwrap();
+    place.read_to_string(&mut text).unwrap();
+    text
 }
 
 /// Numbers that look random and are the same each time.

@@ -19,6 +19,7 @@ use opal_core::framework::btl::{self, Endpoint, Job};
 use opal_core::framework::reachable::same_network;
 use opal_core::sparse::OnceTable;
 use opal_core::sync::{AtomicBool, AtomicU64, AtomicUsize, ConditionalLock, Once, Ordering};
+use opal_core::{message, sys};
 use rustix::event::epoll::{self, EventFlags};
 use rustix::fd::OwnedFd;
 use rustix::net::{Shutdown, shutdown};
@@ -259,17 +260,50 @@ impl Transport {
     /// A connection is over.
     pub fn close(&self, connection: &Connection) {
         let mut tx = connection.tx.lock();
-        if !matches!(tx.state, State::Closed | State::FailedOver(_)) {
+        if !matches!(tx.state, State::Closed | State::FailedOver) {
             self.possible.fetch_sub(1, Ordering::Relaxed);
         }
         connection.is_over.store(true, Ordering::Relaxed);
         tx.close();
     }
 
+    /// The peer makes a connection that this process gave up.
+    pub fn revive(&self, connection: &Connection, tx: &Tx) {
+        if tx.state == State::FailedOver {
+            connection.is_over.store(false, Ordering::Relaxed);
+            self.possible.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
     /// Whether everything that was sent has left. Peers that ask themselves the same are told at once what came of them.
     pub fn is_drained(&self) -> bool {
         self.all().for_each(|connection| connection.tx.lock().acknowledge_at_once());
-        self.all().all(|connection| connection.tx.lock().is_drained())
+        self.all().filter(|connection| !self.is_done(connection)).count() == 0
+    }
+
+    /// Whether everything that was sent on a connection has left, or never will. A broken one is given up where the peer's process
+    /// leaves it unanswered for as long as a host may be silent: this process would never end.
+    fn is_done(&self, connection: &Connection) -> bool {
+        let mut tx = connection.tx.lock();
+        let is_drained = tx.is_drained();
+        // What a process of another job still has to receive, it may take its time for.
+        if is_drained || tx.state == State::Connected || connection.pair.is_some() {
+            tx.leaving_ns = None;
+            return is_drained;
+        }
+        let (now, silence_ns) = (sys::monotonic_ns(), self.limits.silence_ns());
+        if now < *tx.leaving_ns.get_or_insert(now + silence_ns) {
+            return false;
+        }
+        message!(
+            "btl/tcp: this process leaves MPI, and what it sent last is given up: the connection broke, and nobody has answered for \
+             {} s (btl_tcp_silence_timeout_s) {}",
+            silence_ns / 1_000_000_000,
+            self.ends_of(connection, &tx)
+        );
+        drop(tx);
+        self.close(connection);
+        true
     }
 
     /// After anything that may have written: sees to a socket that is full or has failed.

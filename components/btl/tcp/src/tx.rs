@@ -6,12 +6,12 @@ use crate::handshake_buffer::HandshakeBuffer;
 use crate::meter::Meter;
 use crate::params::Limits;
 use crate::raw;
-use crate::record::{RECORD_MAX, Sealer};
+use crate::record::{Protect, RECORD_MAX, Sealer};
 use crate::rx::ACK_BYTES;
 use crate::send_queue::SendQueue;
 use crate::session::Session;
 use crate::socket;
-use crate::state::{Breaks, Resume, State};
+use crate::state::{AttemptEnd, Breaks, Home, Resume, State};
 use crate::wire::{self, HEADER_BYTES, Header, Malformed};
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -64,8 +64,19 @@ pub struct Tx {
     pub resume: Option<Resume>,
     /// How it broke since anything moved.
     pub breaks: Breaks,
-    /// The last attempt was refused.
-    pub was_refused: bool,
+    /// How the last attempt ended, or will if nobody answers.
+    pub attempt_end: Option<AttemptEnd>,
+    /// How often something came in the handshake that no process of the job says.
+    pub unexpected: u32,
+    /// The peer said so in the handshake, by a byte that nothing protects: it protects connections otherwise.
+    pub refused_for: Option<Protect>,
+    /// Until when the peer may leave a broken connection unanswered, while this process waits for nothing but to leave.
+    pub leaving_ns: Option<u64>,
+    /// Whether it stays on its own path.
+    pub home: Home,
+    /// It could not be made from here: messages take the connection of this id to the same peer instead, for ever, so that their order
+    /// stays. If the peer makes it, this process receives on it and acknowledges.
+    pub failover: Option<u32>,
     /// This process proved itself: the peer may have put the connection in force.
     pub has_proved: bool,
     /// An attempt to reach the peer by the connection's own path, while it takes another one.
@@ -105,7 +116,12 @@ impl Tx {
             accepted: 0,
             resume: None,
             breaks: Breaks::new(),
-            was_refused: false,
+            attempt_end: None,
+            unexpected: 0,
+            refused_for: None,
+            leaving_ns: None,
+            home: Home::new(),
+            failover: None,
             has_proved: false,
             probe: None,
             meter: Meter::new(),
@@ -234,7 +250,8 @@ impl Tx {
         self.abandon_socket();
         (self.state, self.socket, self.sealer) = (State::Connected, Some(socket), sealer);
         self.meter.forget();
-        (self.resume, self.was_refused, self.probe, self.candidates) = (None, false, None, None);
+        (self.resume, self.attempt_end, self.probe, self.candidates) = (None, None, None, None);
+        (self.unexpected, self.refused_for) = (0, None);
         Ok(again)
     }
 
@@ -270,7 +287,7 @@ impl Tx {
         debug_assert!(self.state != State::Connected);
         let queue = self.queue.take();
         self.close();
-        self.state = State::FailedOver(to);
+        (self.state, self.failover) = (State::FailedOver, Some(to));
         queue
     }
 
@@ -329,7 +346,7 @@ impl Tx {
         (self.resume, self.probe, self.candidates) = (None, None, None);
         (self.sealer, self.session) = (None, None);
         (self.records, self.records_start) = (Vec::new(), 0);
-        self.blocked = false;
+        (self.blocked, self.has_proved) = (false, false);
     }
 
     #[inline]
@@ -348,20 +365,15 @@ impl Tx {
         let queued = self.queue.unsent();
         let whole = queued.len() + lead.len() + payload.len();
         let cut = if awaited && CUT.contains(&payload.len()) { FIRST_BYTES } else { payload.len() };
-        match send_in_two(socket, [queued, lead, payload], cut) {
-            Ok(sent) => {
-                self.queue.sent_with(sent, [lead, payload]);
-                if sent == whole {
-                    self.all_sent();
-                } else {
-                    self.messages += 1;
-                    self.blocked = true;
-                }
+        let (sent, result) = send_in_two(socket, [queued, lead, payload], cut);
+        self.queue.sent_with(sent, [lead, payload]);
+        match result {
+            Ok(()) if sent == whole => self.all_sent(),
+            Ok(()) => {
+                self.messages += 1;
+                self.blocked = true;
             }
-            Err(errno) => {
-                self.queue.sent_with(0, [lead, payload]);
-                self.state = State::Failed(errno);
-            }
+            Err(errno) => self.state = State::Failed(errno),
         }
         self.cork()
     }
@@ -472,13 +484,23 @@ impl Tx {
 /// little longer than what the loopback carries in one piece (65483 bytes), whose end would come by itself: 64 KiB one way 26
 /// instead of 31 µs, as a raw socket; 48 KiB 22.6 instead of 21.1, 1 MiB 292 instead of 276, so those go in one call. In a
 /// stream both sides copy at the same time anyway: 4.0 instead of 4.8 GB/s.
-fn send_in_two(socket: &OwnedFd, [queued, lead, payload]: [&[u8]; 3], cut: usize) -> rustix::io::Result<usize> {
+///
+/// Returns how much has left, also where the connection broke after that: the peer may have it.
+fn send_in_two(socket: &OwnedFd, [queued, lead, payload]: [&[u8]; 3], cut: usize) -> (usize, rustix::io::Result<()>) {
     let (first, rest) = payload.split_at(cut);
-    let sent = socket::send_all(socket, [queued, lead, first])?;
+    let sent = match socket::send_all(socket, [queued, lead, first]) {
+        Ok(sent) => sent,
+        Err(errno) => return (0, Err(errno)),
+    };
     if rest.is_empty() || sent < queued.len() + lead.len() + first.len() {
-        return Ok(sent);
+        return (sent, Ok(()));
     }
-    Ok(sent + socket::send_all(socket, [rest, &[], &[]])?)
+    #[cfg(test)]
+    crate::tests::sent_first_part();
+    match socket::send_all(socket, [rest, &[], &[]]) {
+        Ok(more) => (sent + more, Ok(())),
+        Err(errno) => (sent, Err(errno)),
+    }
 }
 
 /// What begins a measurement: as much as a peer acknowledges.

@@ -40,10 +40,11 @@ mod tests;
 pub use self::incoming::Arrived;
 pub use self::outgoing::ROUNDS_MOST;
 
-use self::links::{LINKS, now_ns};
+use self::links::LINKS;
 use crate::params;
 use alloc::vec::Vec;
 use ompi_core::framework::bml::Path;
+use opal_core::framework::timer::now_ns;
 use opal_core::sync::Once;
 
 /// Whether messages carry checksums: the same for the life of the process.

@@ -82,6 +82,11 @@ pub trait Calls: Send + Sync {
         None
     }
 
+    /// [`Module::has_failed_over`].
+    fn has_failed_over(&self) -> bool {
+        false
+    }
+
     /// [`Module::get`].
     fn get(&self, _remote: Remote, _to: Range<usize>) -> core::result::Result<Begun, Full> {
         Err(Full)
@@ -162,6 +167,11 @@ impl<T: Calls> Module for Transport<T> {
     fn throughput(&self, to: Endpoint) -> Option<Throughput> {
         assert_eq!(to, ENDPOINT);
         self.0.throughput()
+    }
+
+    fn has_failed_over(&self, to: Endpoint) -> bool {
+        assert_eq!(to, ENDPOINT);
+        self.0.has_failed_over()
     }
 
     unsafe fn get(

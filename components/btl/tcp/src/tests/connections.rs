@@ -71,6 +71,11 @@ pub(super) fn state(tcp: &Tcp, endpoint: Endpoint) -> State {
     tcp.transport.connection(endpoint.0).unwrap().tx.lock().state
 }
 
+/// The connection that messages of this one take instead.
+pub(super) fn failover(tcp: &Tcp, endpoint: Endpoint) -> Option<u32> {
+    tcp.transport.connection(endpoint.0).unwrap().tx.lock().failover
+}
+
 #[test]
 fn both_ends_connect_at_the_same_time() {
     let _guard = alone();

@@ -1,8 +1,8 @@
 //! Paths that cannot be connected or that break later, and IPv6.
 
-use super::connections::{ARRIVED, FAILED, acquainted, alone, poll_until, state};
+use super::connections::{ARRIVED, FAILED, acquainted, alone, failover, poll_until, state};
 use super::*;
-use crate::connect;
+use crate::failure_message;
 use crate::path::Path;
 use crate::state::State;
 use alloc::vec::Vec;
@@ -68,7 +68,11 @@ fn nobody_answers_until_the_deadline() {
     assert!(start.elapsed() >= timeout, "given up before the deadline");
     assert_eq!(state(low, there), State::Closed);
     let connection = low.transport.connection(there.0).unwrap();
-    let said = connect::cannot(&low.transport, connection, &connect::too_late(&low.transport, &connection.tx.lock()));
+    let said = failure_message::cannot(
+        &low.transport,
+        connection,
+        &failure_message::too_late(&low.transport, &connection.tx.lock()),
+    );
     let wanted =
         ["from 127.0.0.1 (interface lo)", &alloc::format!("to 127.0.0.1:{port}, process 1"), "within 1 s", "timeout"];
     for part in wanted {
@@ -156,7 +160,7 @@ fn a_path_that_cannot_be_made_fails_over_and_its_order_stays() {
             assert_eq!(heads, wanted, "seed {seed}, side {side}, path {path}: in order, each once");
         }
         assert_eq!(*FAILED.lock().unwrap(), [], "seed {seed}");
-        failovers += usize::from(matches!(state(low, btl::Endpoint(2)), State::FailedOver(3)));
+        failovers += usize::from(failover(low, btl::Endpoint(2)) == Some(3));
     }
     assert!(failovers > 20, "only {failovers} times was a path given up");
 }
@@ -253,7 +257,7 @@ fn paths_that_lead_nowhere_cost_one_deadline_together() {
     low.transport.send(btl::Endpoint(8), 0, 1, b"hello?").unwrap();
     poll_until(&[low, high], || ARRIVED.lock().unwrap().len() == 1);
     assert!(start.elapsed() < 2 * timeout, "found after {:?}", start.elapsed());
-    assert_eq!(state(low, btl::Endpoint(8)), State::FailedOver(15));
+    assert_eq!(failover(low, btl::Endpoint(8)), Some(15));
 }
 
 /// Where another path leads to the peer nobody waits for the deadline of one that swallows everything.
@@ -275,5 +279,5 @@ fn a_silent_path_is_left_when_another_one_leads_there() {
     low.transport.send(btl::Endpoint(2), 0, 1, b"hello?").unwrap();
     poll_until(&[low, high], || ARRIVED.lock().unwrap().len() == 1);
     assert!(start.elapsed() < Duration::from_secs(30), "found after {:?}", start.elapsed());
-    assert_eq!(state(low, btl::Endpoint(2)), State::FailedOver(3));
+    assert_eq!(failover(low, btl::Endpoint(2)), Some(3));
 }

@@ -1,6 +1,6 @@
 //! Attempts to connect that are made again, and the deadline of each state of the handshake.
 
-use super::connections::{ARRIVED, FAILED, acquainted, alone, poll_once, poll_until, state};
+use super::connections::{ARRIVED, FAILED, acquainted, alone, failover, poll_once, poll_until, state};
 use super::*;
 use crate::handshake::{self, HELLO_BYTES, PROOF_BYTES, YIELD};
 use crate::state::State;
@@ -147,7 +147,7 @@ fn a_path_that_refuses_is_left_for_another_one() {
     }
     low.transport.send(Endpoint(2), 0, 1, b"hello?").unwrap();
     poll_until(&[low, high], || ARRIVED.lock().unwrap().len() == 1);
-    assert_eq!(state(low, Endpoint(2)), State::FailedOver(3));
+    assert_eq!(failover(low, Endpoint(2)), Some(3));
     assert_eq!(low.transport.connection(2).unwrap().tx.lock().retries, 5);
 }
 
@@ -256,6 +256,6 @@ fn somebody_who_accepts_and_says_nothing_is_replaced_by_another_path() {
     }
     low.transport.send(Endpoint(2), 0, 1, b"hello?").unwrap();
     poll_until(&[low, high], || ARRIVED.lock().unwrap().len() == 1);
-    assert_eq!(state(low, Endpoint(2)), State::FailedOver(3));
+    assert_eq!(failover(low, Endpoint(2)), Some(3));
     assert_eq!(*FAILED.lock().unwrap(), []);
 }

@@ -2,12 +2,13 @@
 
 use crate::checksum::Arrived;
 use crate::checksum::frame::{self, Frame, Kind};
-use crate::checksum::links::{LINKS, now_ns};
+use crate::checksum::links::LINKS;
 use crate::counters::DAMAGED;
 use crate::protocol::failure;
 use crate::wire;
 use ompi_core::framework::pml;
 use opal_core::framework::btl::{AmHandler, AmId};
+use opal_core::framework::timer::now_ns;
 use opal_core::mem::Untrusted;
 use opal_core::{message, verbose};
 

@@ -7,7 +7,6 @@ use super::segmentation::ChannelPath;
 use alloc::vec::Vec;
 use ompi_core::framework::bml::Path;
 use opal_core::framework::btl::Full;
-use opal_core::framework::timer;
 use opal_core::sparse::Table;
 use opal_core::sync::{AtomicBool, ConditionalLock, Ordering};
 use opal_core::wait::Timed;
@@ -284,11 +283,6 @@ fn give(buffers: &mut Vec<Vec<u8>>, buffer: Vec<u8>) {
     if buffers.len() < BUFFERS_KEPT {
         buffers.push(buffer);
     }
-}
-
-/// The time by the clock of framework timer.
-pub fn now_ns() -> u64 {
-    (u128::from(timer::ticks()) * 1_000_000_000 / u128::from(timer::frequency())) as u64
 }
 
 /// How long a peer that leaves the job may be silent.

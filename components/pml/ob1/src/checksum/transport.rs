@@ -2,12 +2,13 @@
 #![allow(unsafe_code)] // the unsafe methods of the framework's trait
 
 use super::frame::BYTES;
-use super::links::{LINKS, now_ns};
+use super::links::LINKS;
 use super::outgoing::Content;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use ompi_core::framework::bml::Path;
 use opal_core::framework::btl::{AmId, Caps, Endpoint, Full, Module, Peer, RemoteCaps};
+use opal_core::framework::timer::now_ns;
 use opal_core::sparse::Table;
 use opal_core::sync::ConditionalLock;
 use opal_core::{Error, Result};

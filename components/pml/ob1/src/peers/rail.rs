@@ -79,11 +79,16 @@ impl Rails {
             return send(only);
         }
         // Measured rates and others are no proportion.
-        if self.0.iter().all(|rail| rail.throughput().is_some()) {
+        if self.carrying().all(|rail| rail.throughput().is_some()) {
             self.by_throughput(send)
         } else {
             self.by_bandwidth(send)
         }
+    }
+
+    /// Those that carry something of their own.
+    fn carrying(&self) -> impl Iterator<Item = &Rail> {
+        self.0.iter().filter(|rail| !rail.path.module.has_failed_over(rail.path.endpoint))
     }
 
     /// Where all rails were measured: by what is under way on each. A rail that has no room for the fragment it should get is waited for,
@@ -93,9 +98,9 @@ impl Rails {
         mut send: impl FnMut(&Rail) -> core::result::Result<usize, Full>,
     ) -> core::result::Result<usize, Full> {
         let is_first = |rail: &&Rail| rail.carried_ns();
-        let Some(first) = self.0.iter().min_by_key(is_first) else { return Err(Full) };
+        let Some(first) = self.carrying().min_by_key(is_first) else { return Err(Full) };
         let at_most_ns = first.carried_ns() + SLACK_NS;
-        let others = self.0.iter().filter(|rail| !core::ptr::eq(*rail, first) && rail.carried_ns() <= at_most_ns);
+        let others = self.carrying().filter(|rail| !core::ptr::eq(*rail, first) && rail.carried_ns() <= at_most_ns);
         core::iter::once(first).chain(others).find_map(|rail| send(rail).ok()).ok_or(Full)
     }
 
@@ -107,7 +112,7 @@ impl Rails {
         let clock = |rail: &&Rail| rail.clock.load(Ordering::Relaxed);
         for _ in 0..self.0.len() {
             // The state's lock is held: nobody else changes the clocks.
-            let Some(rail) = self.0.iter().min_by_key(clock) else { break };
+            let Some(rail) = self.carrying().min_by_key(clock) else { break };
             let now = clock(&rail);
             if let Ok(bytes) = send(rail) {
                 rail.clock.store(now + (bytes as u64 * CLOCK_SCALE / rail.mbps).max(1), Ordering::Relaxed);
@@ -155,11 +160,12 @@ const PAGE: usize = 4096;
 mod tests {
     use super::*;
     use crate::test_image::{Calls, ENDPOINT, Transport};
-    use opal_core::sync::AtomicU32;
+    use opal_core::sync::{AtomicBool, AtomicU32};
 
-    /// A rail on which so much was measured (0: nothing), so many bytes are under way, and so many fit.
+    /// A rail on which so much was measured (0: nothing), so many bytes are under way, and so many fit; or one that takes another's path.
     #[derive(Default)]
     struct Measured {
+        has_failed_over: AtomicBool,
         mbps: AtomicU32,
         unacknowledged: AtomicU32,
     }
@@ -170,6 +176,10 @@ mod tests {
                 (self.mbps.load(Ordering::Relaxed), self.unacknowledged.load(Ordering::Relaxed));
             (mbps > 0).then_some(Throughput { mbps, unacknowledged: unacknowledged as usize })
         }
+
+        fn has_failed_over(&self) -> bool {
+            self.has_failed_over.load(Ordering::Relaxed)
+        }
     }
 
     const FRAGMENT: u32 = 1 << 19;
@@ -177,13 +187,14 @@ mod tests {
 
     type Modules = [&'static Transport<Measured>; 2];
 
+    fn rail(module: &'static Transport<Measured>) -> Rail {
+        let path = Path { module, endpoint: ENDPOINT };
+        Rail { path, fragment_bytes: FRAGMENT as usize, getter: None, mbps: 1000, clock: AtomicU64::new(0) }
+    }
+
     fn rails() -> (Rails, Modules) {
         let modules: Modules = [(), ()].map(|()| &*Box::leak(Box::default()));
-        let rail = |module| {
-            let path = Path { module, endpoint: ENDPOINT };
-            Rail { path, fragment_bytes: FRAGMENT as usize, getter: None, mbps: 1000, clock: AtomicU64::new(0) }
-        };
-        (Rails(Box::new([rail(modules[0]), rail(modules[1])])), modules)
+        (Rails(Box::new(modules.map(rail))), modules)
     }
 
     /// How many of so many fragments took the second rail. Each carries what `carries` says in a millisecond, whatever was measured.
@@ -227,6 +238,19 @@ mod tests {
     fn where_one_is_not_measured_bandwidths_count() {
         let (rails, modules) = rails();
         assert_eq!(second(&rails, &modules, [900, 0], [10_000, 10_000], 8), 4);
+    }
+
+    /// A guess was wrong: nothing will ever be measured there.
+    #[test]
+    fn a_rail_that_takes_the_path_of_another_one_has_no_share() {
+        // So few that all of them fit, and nobody's share is what another one had no room for.
+        for (measured, wanted) in [([700, 100], 1), ([0, 0], 4)] {
+            let (_, modules) = rails();
+            let failed_over: &'static Transport<Measured> = Box::leak(Box::default());
+            failed_over.0.has_failed_over.store(true, Ordering::Relaxed);
+            let rails = Rails(Box::new([failed_over, modules[0], modules[1]].map(rail)));
+            assert_eq!(second(&rails, &modules, measured, [10_000; 2], 8), wanted, "{measured:?}");
+        }
     }
 
     #[test]
