@@ -107,7 +107,9 @@ impl<R: Reach> Module for NodeModule<R> {
     }
 
     fn fence(&self, _completes: bool) -> Result<()> {
-        fence(Ordering::SeqCst);
+        // Copies before the barrier are seen after it: each process stores a word there, and loads one of each other process's. A full fence
+        // would only hold up the word until the lines of the copies have come: it can be under way meanwhile.
+        fence(Ordering::Release);
         executor::barrier(&self.comm)
     }
 
