@@ -23,9 +23,11 @@ pub fn lock(words: &Words, rank: usize, lock: Lock, me: usize, peers: &Peers) ->
     }
     ticket.lock(lock, |done| peers::until(done, by_one), || peers.notify_all())?;
     if lock == Lock::Exclusive {
-        let is_free = || first_sharer(words).is_none();
-        peers::until(is_free, || wanted(first_sharer(words)))
-            .inspect_err(|_| ticket.unlock(lock, || peers.notify_all()))?;
+        if first_sharer(words).is_some() {
+            let is_free = || first_sharer(words).is_none();
+            peers::until(is_free, || wanted(first_sharer(words)))
+                .inspect_err(|_| ticket.unlock(lock, || peers.notify_all()))?;
+        }
         holder.store(me as u64 + 1, Ordering::Relaxed);
     }
     Ok(())
