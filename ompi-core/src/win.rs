@@ -30,6 +30,7 @@ mod hints;
 mod instruction;
 #[cfg(not(ompi_bare))]
 pub mod node;
+mod rank_list;
 mod synchronize;
 
 pub use access::{accumulated, can_be_swapped, check_swapped, span};

@@ -11,8 +11,9 @@
 #![allow(unsafe_code)] // gives pages back, and writes the header
 
 use crate::sync::{AtomicBool, AtomicUsize, ConditionalLock, Once, Ordering};
-use crate::sys::{self, GrowingMapping, Place, PlacedFile};
+use crate::sys::{self, GrowingMapping, Mapping, Place, PlacedFile};
 use crate::{Error, Result};
+use alloc::boxed::Box;
 
 mod blocks;
 pub mod fork;
@@ -22,6 +23,7 @@ mod peer;
 pub use blocks::MOST_ALIGNMENT;
 use blocks::{Blocks, GivenBlock};
 pub use joint::Joint;
+use peer::{HEADER_BYTES, MAGIC};
 pub use peer::{Mapped, PeerHeap};
 
 /// What this process has.
@@ -157,6 +159,23 @@ impl Drop for Owned {
         // SAFETY: whoever has the address has it as long as this lives.
         unsafe { free(self.0) };
     }
+}
+
+/// Memory of zeros on a page that peers find by its address ([`mapping_of`]); `None` if there is none.
+pub fn mapping(bytes: usize) -> Option<Mapping> {
+    let block = Owned(allocate_zeroed(bytes, PAGE)?);
+    // SAFETY: the block is as long, and this process's as long as it is held.
+    Some(unsafe { Mapping::held(block.at(), bytes, Box::new(block)) })
+}
+
+/// That of a peer, which has it at `remote`. Errors as of [`PeerHeap::reach`].
+pub fn mapping_of(peer: &PeerHeap, remote: u64, bytes: usize) -> Result<Mapping> {
+    if !remote.is_multiple_of(PAGE as u64) {
+        return Err(Error::Invalid);
+    }
+    let part = peer.reach(remote, bytes)?;
+    // SAFETY: as many bytes are mapped as long as the part is held; ranges begin on pages, there and here.
+    Ok(unsafe { Mapping::held(part.at(), bytes, Box::new(part)) })
 }
 
 /// Whether all of these bytes are where shareable memory lies.
@@ -312,10 +331,6 @@ impl Heap {
     }
 }
 
-/// "ompishar", as the header begins.
-const MAGIC: u64 = u64::from_le_bytes(*b"ompishar");
-/// The first page.
-const HEADER_BYTES: usize = 4096;
 const PAGE: usize = 4096;
 /// Freed blocks of this length go back to the system.
 const GIVEN_BACK: usize = 1 << 20;

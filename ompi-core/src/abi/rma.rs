@@ -150,7 +150,7 @@ rows! {
         origin_addr: ConstBuffer, origin_count: Signed, origin_datatype: Raw<usize>, result_addr: Buffer,
         result_count: Count, result_datatype: Committed, target_rank: Rank, target_disp: Raw<Aint>,
         target_count: Count, target_datatype: Committed, op: Op, win: Win,
-    ) [large] => {
+    ) [large, shortcut] => {
         let result = data(result_addr, result_count, result_datatype, "result_addr")?;
         let at = Place { rank: target_rank, displacement: target_disp, count: target_count, datatype: target_datatype };
         let origin = Origin { at: origin_addr, count: origin_count, datatype: origin_datatype };
@@ -290,6 +290,32 @@ unsafe fn shortcut_accumulate(
     let count = origin_count as usize;
     // SAFETY: the caller keeps the standard's contract for the buffer.
     is_plain && unsafe { direct::accumulate(origin_addr.cast(), count, origin_datatype, op, place) }
+}
+
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "those of the C function")]
+unsafe fn shortcut_get_accumulate(
+    origin_addr: *const c_void,
+    origin_count: c_int,
+    origin_datatype: usize,
+    result_addr: *mut c_void,
+    result_count: c_int,
+    result_datatype: usize,
+    rank: c_int,
+    displacement: Aint,
+    target_count: c_int,
+    target_datatype: usize,
+    op: usize,
+    win: usize,
+) -> bool {
+    let Some(place) = direct::DirectPlace::of(win, rank, displacement) else { return false };
+    let target = (target_count, target_datatype);
+    let is_plain = target_count > 0
+        && (result_count, result_datatype) == target
+        && ((origin_count, origin_datatype) == target || direct::reads_no_origin(op));
+    let (origin, result, count) = (origin_addr.cast(), result_addr.cast(), target_count as usize);
+    // SAFETY: the caller keeps the standard's contract for the buffers.
+    is_plain && unsafe { direct::get_accumulate(origin, result, count, target_datatype, op, place) }
 }
 
 #[inline(always)]

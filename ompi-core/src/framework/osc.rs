@@ -165,6 +165,16 @@ pub trait Module: Send + Sync {
     /// Completes all accesses to a target here and there, and releases its lock.
     fn unlock(&self, rank: usize) -> Result<()>;
 
+    /// Waits for a shared lock of each of so many ranks: all of the window. As with [`Module::lock`].
+    fn lock_all(&self, ranks: usize) -> Result<()> {
+        lock_each(self, ranks)
+    }
+
+    /// Completes all accesses here and there, and releases what [`Module::lock_all`] took.
+    fn unlock_all(&self, ranks: usize) -> Result<()> {
+        unlock_each(self, ranks)
+    }
+
     /// Completes all accesses to a target, or to all, here and there.
     fn flush(&self, rank: Option<usize>) -> Result<()>;
 
@@ -182,6 +192,24 @@ pub trait Module: Send + Sync {
 
     /// The window ends, all its accesses being complete; all processes call it. Memory of the module's is no more afterwards.
     fn close(&self) -> Result<()>;
+}
+
+/// [`Module::lock_all`] by a lock of each rank, in ascending order. With any other order two processes that lock all could each hold what a third
+/// one waits for, and wait behind it for what the other holds, since locks are granted in the order in which they were asked for.
+pub fn lock_each(module: &(impl Module + ?Sized), ranks: usize) -> Result<()> {
+    for rank in 0..ranks {
+        if let Err(fault) = module.lock(rank, Lock::Shared) {
+            // That is the fault to tell.
+            (0..rank).for_each(|rank| drop(module.unlock(rank)));
+            return Err(fault);
+        }
+    }
+    Ok(())
+}
+
+/// [`Module::unlock_all`] after [`lock_each`]: all are released, whatever fails.
+pub fn unlock_each(module: &(impl Module + ?Sized), ranks: usize) -> Result<()> {
+    (0..ranks).map(|rank| module.unlock(rank)).fold(Ok(()), Result::and)
 }
 
 /// A way to serve windows.

@@ -104,25 +104,49 @@ pub unsafe fn accumulate(origin: *const u8, count: usize, datatype: usize, op: u
     true
 }
 
+/// Whether the operation with this handle is MPI_NO_OP, so that what is said of the origin means nothing.
+#[inline(always)]
+pub fn reads_no_origin(op: usize) -> bool {
+    matches!(op::borrow(op), Some(Op::Predefined(Operation::NoOp)))
+}
+
 /// MPI_Fetch_and_op of the datatype and the operation with these handles.
 ///
 /// # Safety
-/// `origin` is readable, where the operation reads it, and `result` writable for one element.
+/// That of [`get_accumulate`] for one element.
 #[inline(always)]
 pub unsafe fn fetch_and_op(origin: *const u8, result: *mut u8, datatype: usize, op: usize, place: DirectPlace) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { get_accumulate(origin, result, 1, datatype, op, place) }
+}
+
+/// MPI_Get_accumulate of so many elements of the datatype and with the operation that have these handles.
+///
+/// # Safety
+/// `origin` is readable, where the operation reads it, and `result` writable for as many elements; they do not overlap.
+#[inline(always)]
+pub unsafe fn get_accumulate(
+    origin: *const u8,
+    result: *mut u8,
+    count: usize,
+    datatype: usize,
+    op: usize,
+    place: DirectPlace,
+) -> bool {
     let bytes = datatype::unit(datatype);
     let Some((operation, basic)) = combination(datatype, op) else { return false };
     if bytes == 0 || result.is_null() || origin.is_null() && operation != Operation::NoOp {
         return false;
     }
-    let Some((part, at)) = place.find(bytes) else { return false };
-    let Some(Accumulates { gate, lock, .. }) = part.accumulates() else { return false };
+    let Some((part, at)) = place.find(bytes * count) else { return false };
+    let Some(Accumulates { gate, by_instruction, lock }) = part.accumulates() else { return false };
     if gate.is_open()
         && let Some(instruction) = Instruction::of(operation, basic, at)
+        && (count <= by_instruction || operation == Operation::NoOp)
         && let Some(inside) = gate.enter()
     {
         // SAFETY: one for this address, inside of the gate; the rest as in `put`, and by the caller's promise.
-        unsafe { instruction.fetch(at, origin, result, 1) };
+        unsafe { instruction.fetch(at, origin, result, count) };
         drop(inside);
         wait::polled_memory();
         return true;
@@ -130,9 +154,9 @@ pub unsafe fn fetch_and_op(origin: *const u8, result: *mut u8, datatype: usize, 
     let Some(combine) = Combine::of(operation, basic).filter(|_| gate.is_shut()) else { return false };
     let alone = Combining::begin(lock);
     // SAFETY: as in `put`.
-    unsafe { copy(result, at, bytes) };
-    // SAFETY: an element of its type at both places, as above.
-    unsafe { combine.run(origin, at, 1, bytes) };
+    unsafe { copy(result, at, bytes * count) };
+    // SAFETY: elements of its type at both places, as above.
+    unsafe { combine.run(origin, at, count, bytes) };
     drop(alone);
     wait::polled_memory();
     true

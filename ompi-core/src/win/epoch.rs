@@ -1,7 +1,7 @@
 //! Which accesses and synchronisations are allowed now: the epochs of one process at one window. MPI 5.0 §12.5.
 
+use super::rank_list::RankList;
 use crate::error::{Class, Fault, Result};
-use alloc::boxed::Box;
 use alloc::format;
 use alloc::vec::Vec;
 
@@ -12,9 +12,9 @@ pub struct Epoch {
     me: usize,
     fence: Fence,
     /// The targets of MPI_Win_start.
-    started: Option<Box<[u32]>>,
+    started: Option<RankList>,
     /// The origins of MPI_Win_post.
-    posted: Option<Box<[u32]>>,
+    posted: Option<RankList>,
     /// Locked targets, and whether a lock was asked for (not with MPI_MODE_NOCHECK).
     locked: Vec<(usize, bool)>,
     /// MPI_Win_lock_all, likewise.
@@ -75,19 +75,19 @@ impl Epoch {
     }
 
     /// MPI_Win_start.
-    pub fn start(&mut self, targets: Box<[u32]>) -> Result<()> {
+    pub fn start(&mut self, targets: RankList) -> Result<()> {
         self.check_no_access()?;
         self.started = Some(targets);
         Ok(())
     }
 
     /// MPI_Win_complete: the targets.
-    pub fn complete(&mut self) -> Result<Box<[u32]>> {
+    pub fn complete(&mut self) -> Result<RankList> {
         self.started.take().ok_or_else(|| wrong("MPI_Win_start was not called before"))
     }
 
     /// MPI_Win_post.
-    pub fn post(&mut self, origins: Box<[u32]>) -> Result<()> {
+    pub fn post(&mut self, origins: RankList) -> Result<()> {
         if self.posted.is_some() {
             return Err(wrong("the window is posted already; call MPI_Win_wait first"));
         }
@@ -102,7 +102,7 @@ impl Epoch {
     }
 
     /// The origins of an exposure for MPI_Win_wait and MPI_Win_test.
-    pub fn exposure(&self) -> Result<Box<[u32]>> {
+    pub fn exposure(&self) -> Result<RankList> {
         self.posted.clone().ok_or_else(|| wrong("MPI_Win_post was not called before"))
     }
 
@@ -220,6 +220,10 @@ fn wrong(why: &str) -> Fault {
 mod tests {
     use super::*;
 
+    fn ranks(ranks: &[u32]) -> RankList {
+        RankList::of(ranks.len(), ranks.iter().map(|rank| Some(*rank))).unwrap()
+    }
+
     #[test]
     fn accesses_need_an_epoch() {
         let mut epoch = Epoch::default();
@@ -245,9 +249,9 @@ mod tests {
     #[test]
     fn started_and_posted_epochs_are_apart() {
         let mut epoch = Epoch::default();
-        epoch.post(Box::new([2])).unwrap();
-        assert!(epoch.post(Box::new([1])).is_err() && epoch.check_access(2, false).is_err());
-        epoch.start(Box::new([1, 2])).unwrap();
+        epoch.post(ranks(&[2])).unwrap();
+        assert!(epoch.post(ranks(&[1])).is_err() && epoch.check_access(2, false).is_err());
+        epoch.start(ranks(&[1, 2])).unwrap();
         epoch.check_access(2, false).unwrap();
         assert!(epoch.check_access(0, false).is_err() && epoch.check_over().is_err() && epoch.lock_all(true).is_err());
         assert_eq!(&*epoch.complete().unwrap(), [1, 2]);
@@ -267,24 +271,24 @@ mod tests {
         let refused = |result: Result<()>| assert_eq!(result.unwrap_err().get(), Class::RmaSync as i32);
         epoch.lock(0, true).unwrap();
         refused(epoch.check_free());
-        epoch.post(Box::new([0])).unwrap();
+        epoch.post(ranks(&[0])).unwrap();
         epoch.unlock(0).unwrap();
         refused(epoch.check_free());
         refused(epoch.lock(1, true));
         refused(epoch.lock_all(true));
         epoch.end_exposure();
         epoch.lock(1, false).unwrap();
-        refused(epoch.post(Box::new([0])));
+        refused(epoch.post(ranks(&[0])));
         epoch.unlock(1).unwrap();
         epoch.lock_all(true).unwrap();
-        refused(epoch.post(Box::new([0])));
+        refused(epoch.post(ranks(&[0])));
         refused(epoch.check_free());
         epoch.unlock_all().unwrap();
         epoch.fence(true).unwrap();
         epoch.check_free().unwrap();
         epoch.check_access(0, false).unwrap();
         refused(epoch.check_free());
-        refused(epoch.post(Box::new([0])));
+        refused(epoch.post(ranks(&[0])));
         epoch.fence(true).unwrap();
         epoch.check_free().unwrap();
     }

@@ -1,11 +1,11 @@
 //! Synchronisation: epochs are checked, then the module does it. MPI 5.0 §12.5.
 
+use super::rank_list::RankList;
 use super::{Flavor, Window};
 use crate::error::{Class, Fault, Result};
 use crate::framework::osc::Lock;
 use crate::framework::pml::subject;
 use crate::group::Group;
-use alloc::boxed::Box;
 use alloc::format;
 use core::ffi::c_int;
 use opal_core::sync::{Ordering, fence};
@@ -127,20 +127,17 @@ impl Window {
         self.check_lockable()?;
         let asks = assertion & NOCHECK == 0;
         self.epoch.lock().lock_all(asks)?;
-        if asks {
-            for rank in self.every_rank() {
-                self.module.lock(rank, Lock::Shared)?;
-            }
+        match asks {
+            true => self.module.lock_all(self.size()).inspect_err(|_| drop(self.epoch.lock().unlock_all())),
+            false => Ok(()),
         }
-        Ok(())
     }
 
     /// MPI_Win_unlock_all.
     pub fn unlock_all(&self) -> Result<()> {
-        match self.epoch.lock().unlock_all()? {
-            true => self.every_rank().map(|rank| self.module.unlock(rank)).fold(Ok(()), Result::and),
-            false => self.module.flush(None),
-        }
+        let asked = self.epoch.lock().unlock_all()?;
+        wait::polled_memory();
+        if asked { self.module.unlock_all(self.size()) } else { self.module.flush(None) }
     }
 
     /// MPI_Win_flush and, with `None`, MPI_Win_flush_all.
@@ -180,12 +177,6 @@ impl Window {
         Ok(Some(rank))
     }
 
-    /// Every rank in ascending order. With any other order two processes that lock all could each hold what a third one waits for,
-    /// and wait behind it for what the other holds, since locks are granted in the order in which they were asked for.
-    fn every_rank(&self) -> core::ops::Range<usize> {
-        0..self.size()
-    }
-
     fn check_lockable(&self) -> Result<()> {
         match self.hints.no_locks() && self.flavor != Flavor::Shared {
             false => Ok(()),
@@ -197,9 +188,9 @@ impl Window {
     }
 
     /// The ranks of a group's members.
-    fn ranks_of(&self, group: &Group) -> Result<Box<[u32]>> {
+    fn ranks_of(&self, group: &Group) -> Result<RankList> {
         let rank = |member| self.group.rank_of(member).map(|rank| rank as u32);
-        group.members().iter().map(rank).collect::<Option<Box<[u32]>>>().ok_or_else(|| {
+        RankList::of(group.members().len(), group.members().iter().map(rank)).ok_or_else(|| {
             let why = "the group has a process that is no member of the window's group";
             Fault::new(Class::Group).argument("group").because(why)
         })

@@ -1,7 +1,6 @@
 //! The shareable memory of another process of the node.
 
 use super::joint::{self, Region};
-use super::{HEADER_BYTES, MAGIC};
 use crate::sync::ConditionalLock;
 use crate::sys::{GrowingMapping, Place, PlacedFile};
 use crate::{Error, Result};
@@ -124,3 +123,8 @@ fn opened(place: &Place) -> Result<PlacedFile> {
     // Not sealed, another number: not what the peer says.
     PlacedFile::open(place).map_err(|error| if error == Error::Malformed { Error::Mismatch } else { error })
 }
+
+/// "ompishar", as the header begins.
+pub(super) const MAGIC: u64 = u64::from_le_bytes(*b"ompishar");
+/// The first page.
+pub(super) const HEADER_BYTES: usize = 4096;

@@ -40,6 +40,25 @@ fn memory_is_shareable_until_it_is_freed_and_peers_see_what_comes_after() {
 }
 
 #[test]
+fn a_mapping_is_of_zeros_and_the_peer_has_the_same() {
+    let _alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    crate::sync::raise_threads();
+    let peer = PeerHeap::of(&place().unwrap()).unwrap();
+    let mut first = None;
+    for _ in 0..2 {
+        let own = mapping(8192).unwrap();
+        let at = own.place(0, 8192);
+        assert_eq!(*first.get_or_insert(at), at, "the one before was freed");
+        let theirs = mapping_of(&peer, at.addr() as u64, 8192).unwrap();
+        assert_eq!(theirs.word(8184).load(Ordering::Relaxed), 0);
+        own.word(8184).store(7, Ordering::Relaxed);
+        assert_eq!(theirs.word(8184).load(Ordering::Relaxed), 7);
+        assert_eq!(mapping_of(&peer, at.addr() as u64 + 8, 8).err(), Some(Error::Invalid));
+        assert_eq!(mapping_of(&peer, 4096, 8).err(), Some(Error::Invalid));
+    }
+}
+
+#[test]
 fn what_is_held_stays_mapped_in_a_range_of_its_own() {
     let _alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     crate::sync::raise_threads();

@@ -4,7 +4,9 @@
 use crate::sync::AtomicU64;
 use crate::{Error, Result, sys};
 use alloc::alloc::{Layout, alloc_zeroed, dealloc};
+use alloc::boxed::Box;
 use alloc::format;
+use core::fmt::Debug;
 use rustix::fd::{AsFd, AsRawFd, IntoRawFd, OwnedFd};
 use rustix::fs::{MemfdFlags, Mode, OFlags, SealFlags, SeekFrom};
 use rustix::mm::{MapFlags, ProtFlags};
@@ -17,13 +19,20 @@ pub struct PlacedFile {
     place: Place,
 }
 
-/// Its memory, or a part of it, as this process has it mapped; or memory of this process alone.
+/// Its memory, or a part of it, as this process has it mapped; or memory of this process alone, or of what else holds some.
 #[derive(Debug)]
 pub struct Mapping {
     base: *mut u8,
     bytes: usize,
-    // Of the heap, if it is that.
-    heap: Option<Layout>,
+    from: Origin,
+}
+
+/// Where a mapping's memory comes from.
+#[derive(Debug)]
+enum Origin {
+    System,
+    Heap(Layout),
+    Holder(#[expect(dead_code, reason = "held, not looked at")] Box<dyn Debug + Send + Sync>),
 }
 
 // SAFETY: an address range; what is done with its bytes is up to the program's synchronisation, or atomic.
@@ -177,7 +186,7 @@ impl PlacedFile {
         let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED);
         // SAFETY: a new mapping at an address of the kernel's choice, of a file that nobody can cut off.
         let base = unsafe { rustix::mm::mmap(core::ptr::null_mut(), bytes, protection, flags, file.as_fd(), offset) };
-        Ok(Mapping { base: base.map_err(|_| Error::OutOfResource)?.cast(), bytes, heap: None })
+        Ok(Mapping { base: base.map_err(|_| Error::OutOfResource)?.cast(), bytes, from: Origin::System })
     }
 
     /// Its length in bytes.
@@ -206,12 +215,20 @@ impl Mapping {
             let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE);
             // SAFETY: a new mapping at an address of the kernel's choice.
             let base = unsafe { rustix::mm::mmap_anonymous(core::ptr::null_mut(), bytes, protection, flags) };
-            return Ok(Mapping { base: base.map_err(|_| Error::OutOfResource)?.cast(), bytes, heap: None });
+            return Ok(Mapping { base: base.map_err(|_| Error::OutOfResource)?.cast(), bytes, from: Origin::System });
         }
         let layout = Layout::from_size_align(bytes.max(1), PAGE).map_err(|_| Error::OutOfResource)?;
         // SAFETY: the layout is at least a byte long.
         let base = unsafe { alloc_zeroed(layout) };
-        if base.is_null() { Err(Error::OutOfResource) } else { Ok(Mapping { base, bytes, heap: Some(layout) }) }
+        if base.is_null() { Err(Error::OutOfResource) } else { Ok(Mapping { base, bytes, from: Origin::Heap(layout) }) }
+    }
+
+    /// Of `bytes` bytes at an address, which `holder` holds.
+    ///
+    /// # Safety
+    /// They are mapped as long as it lives, readable and writable, and begin on a page.
+    pub(crate) unsafe fn held(base: *mut u8, bytes: usize, holder: Box<dyn Debug + Send + Sync>) -> Mapping {
+        Mapping { base, bytes, from: Origin::Holder(holder) }
     }
 
     /// The word at an offset.
@@ -237,14 +254,16 @@ impl Mapping {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        if let Some(layout) = self.heap {
+        match &self.from {
+            Origin::System => {
+                // SAFETY: the system gave it, and nobody has an address in it any more: its user has ended.
+                let unmapped = unsafe { rustix::mm::munmap(self.base.cast(), self.bytes) };
+                debug_assert!(unmapped.is_ok());
+            }
             // SAFETY: allocated with this layout, and nobody has an address in it any more: its user has ended.
-            unsafe { dealloc(self.base, layout) };
-            return;
+            Origin::Heap(layout) => unsafe { dealloc(self.base, *layout) },
+            Origin::Holder(_) => {}
         }
-        // SAFETY: the system gave it, and nobody has an address in it any more: its user has ended.
-        let unmapped = unsafe { rustix::mm::munmap(self.base.cast(), self.bytes) };
-        debug_assert!(unmapped.is_ok());
     }
 }
 

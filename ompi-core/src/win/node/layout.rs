@@ -83,6 +83,17 @@ impl Layout {
         self.ranks * self.block
     }
 
+    /// Offset of the word in which a process counts its shared locks of all, on that line, too: others look at it only where somebody locks
+    /// memory alone.
+    pub fn shares_all(&self, rank: usize) -> usize {
+        self.inside(rank) + WORD
+    }
+
+    /// Offset of the word that says which kinds of locks were ever asked for, beside the gate's: it is written twice at most.
+    pub fn asked(&self) -> usize {
+        self.gate() + WORD
+    }
+
     /// Offset of three words that a process tells of itself.
     pub fn notice(&self, rank: usize) -> usize {
         rank * self.block + 4 * WORD
@@ -113,13 +124,14 @@ mod tests {
         let parts = [100, 0, 5000, 1].map(|bytes| Part { bytes, unit: 1 });
         for contiguous in [false, true] {
             let layout = Layout::new(&parts, contiguous).unwrap();
-            let mut used = alloc::vec![(layout.gate(), LINE)];
+            let mut used = alloc::vec![(layout.gate(), WORD), (layout.asked(), LINE - WORD)];
             for rank in 0..4 {
                 used.push((layout.lock(rank), 3 * WORD));
                 used.push((layout.accumulate_lock(rank), WORD));
                 used.push((layout.notice(rank), 3 * WORD));
                 used.push((layout.holder(rank), WORD));
-                used.push((layout.inside(rank), LINE));
+                used.push((layout.inside(rank), WORD));
+                used.push((layout.shares_all(rank), LINE - WORD));
                 for other in 0..4 {
                     used.push((layout.posts(other, rank), WORD));
                     used.push((layout.completes(other, rank), WORD));

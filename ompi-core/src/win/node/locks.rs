@@ -1,22 +1,33 @@
-//! The passive lock of each process's memory, a ticket lock (`ticket.rs`).
+//! The passive locks of a window: that of each process's memory, a ticket lock (`ticket.rs`), and the shared lock of all (`shared_by_all.rs`).
 
 use super::peers::{self, Peers};
+use super::shared_by_all::{self, LockWords, first_sharer};
 use super::words::Words;
 use crate::error::Result;
 use crate::framework::osc::Lock;
 use crate::framework::pml::subject;
 use opal_core::sync::Ordering;
+use opal_core::wait::Subject;
 
 /// Waits for a passive lock, for rank `me`; `peers` may wait for it, too.
 pub fn lock(words: &Words, rank: usize, lock: Lock, me: usize, peers: &Peers) -> Result<()> {
     let holder = words.holder(rank);
-    let subject = || {
-        // Relaxed: for people.
-        let by = (holder.load(Ordering::Relaxed) as usize).checked_sub(1);
+    let wanted = |by: Option<usize>| -> Subject {
         subject::at_window(subject::LOCK, by.and_then(|by| Some((by, peers.process(by)?))), rank)
     };
-    words.lock(rank).lock(lock, |done| peers::until(done, subject), || peers.notify_all())?;
+    // Relaxed: for people.
+    let by_one = || wanted((holder.load(Ordering::Relaxed) as usize).checked_sub(1));
+    let ticket = words.ticket(rank);
     if lock == Lock::Exclusive {
+        shared_by_all::note_writer(words);
+    }
+    ticket.lock(lock, |done| peers::until(done, by_one), || peers.notify_all())?;
+    if lock == Lock::Exclusive {
+        if first_sharer(words).is_some() {
+            let is_free = || first_sharer(words).is_none();
+            peers::until(is_free, || wanted(first_sharer(words)))
+                .inspect_err(|_| ticket.unlock(lock, || peers.notify_all()))?;
+        }
         holder.store(me as u64 + 1, Ordering::Relaxed);
     }
     Ok(())
@@ -27,7 +38,17 @@ pub fn unlock(words: &Words, rank: usize, lock: Lock, peers: &Peers) {
     if lock == Lock::Exclusive {
         words.holder(rank).store(0, Ordering::Relaxed);
     }
-    words.lock(rank).unlock(lock, || peers.notify_all());
+    words.ticket(rank).unlock(lock, || peers.notify_all());
+}
+
+/// Takes a shared lock of all for rank `me`, unless somebody wants to have a process's memory alone.
+pub fn try_share_all(words: &Words, me: usize, peers: &Peers) -> bool {
+    shared_by_all::try_share(words, me, || peers.notify_all())
+}
+
+/// Gives it back.
+pub fn end_share_all(words: &Words, me: usize, peers: &Peers) {
+    shared_by_all::end_share(words, me, || peers.notify_all());
 }
 
 #[cfg(test)]
@@ -48,7 +69,7 @@ mod tests {
         for _ in 0..3 {
             lock(&words, 0, Lock::Shared, 0, &peers).unwrap();
             lock(&words, 0, Lock::Shared, 0, &peers).unwrap();
-            let Ticket { next, may_share, may_own } = words.lock(0);
+            let Ticket { next, may_share, may_own } = words.ticket(0);
             let writer = next.load(Ordering::Relaxed);
             assert_ne!(may_own.load(Ordering::Relaxed), writer, "a writer waits for two readers");
             unlock(&words, 0, Lock::Shared, &peers);

@@ -8,7 +8,7 @@ use super::{locks, no_memory};
 use crate::comm::Communicator;
 use crate::error::{Class, Result};
 use crate::executor;
-use crate::framework::osc::{Access, Accumulates, DirectMemory, Lock, Module, Target};
+use crate::framework::osc::{self, Access, Accumulates, DirectMemory, Lock, Module, Target};
 use crate::framework::pml::subject;
 use crate::request::{self, Request};
 use alloc::sync::Arc;
@@ -52,9 +52,14 @@ pub struct NodeModule<R> {
 struct Known {
     /// The lock that it has of it.
     held: Vec<Option<Lock>>,
+    /// Whether it has the shared lock of all as one.
+    shares_all: bool,
     /// How many of its posts, and of its completes, were taken notice of.
     posts: Vec<u64>,
     completes: Vec<u64>,
+    /// How often this process has posted for it, and completed. Nobody else writes those words: a store that nothing waits for does.
+    posted: Vec<u64>,
+    completed: Vec<u64>,
 }
 
 impl<R: Reach> NodeModule<R> {
@@ -63,7 +68,15 @@ impl<R: Reach> NodeModule<R> {
         let peers = Peers::of(&comm).ok_or_else(no_memory)?;
         peers.get_ready();
         let ranks = comm.size();
-        let known = Known { held: vec![None; ranks], posts: vec![0; ranks], completes: vec![0; ranks] };
+        let none = || vec![0; ranks];
+        let known = Known {
+            held: vec![None; ranks],
+            shares_all: false,
+            posts: none(),
+            completes: none(),
+            posted: none(),
+            completed: none(),
+        };
         Ok(NodeModule { me: comm.rank as usize, comm, words, peers, known: ConditionalLock::new(known), reach })
     }
 }
@@ -94,7 +107,9 @@ impl<R: Reach> Module for NodeModule<R> {
     }
 
     fn fence(&self, _completes: bool) -> Result<()> {
-        fence(Ordering::SeqCst);
+        // Copies before the barrier are seen after it: each process stores a word there, and loads one of each other process's. A full fence
+        // would only hold up the word until the lines of the copies have come: it can be under way meanwhile.
+        fence(Ordering::Release);
         executor::barrier(&self.comm)
     }
 
@@ -115,7 +130,8 @@ impl<R: Reach> Module for NodeModule<R> {
 
     fn complete(&self, targets: &[u32]) -> Result<()> {
         for target in targets.iter().map(|target| *target as usize) {
-            self.words.completes(self.me, target).fetch_add(1, Ordering::Release);
+            let completed = one_more(&mut self.known.lock().completed[target]);
+            self.words.completes(self.me, target).store(completed, Ordering::Release);
             self.peers.notify(target);
         }
         Ok(())
@@ -123,7 +139,8 @@ impl<R: Reach> Module for NodeModule<R> {
 
     fn post(&self, origins: &[u32]) -> Result<()> {
         for origin in origins.iter().map(|origin| *origin as usize) {
-            self.words.posts(self.me, origin).fetch_add(1, Ordering::Release);
+            let posted = one_more(&mut self.known.lock().posted[origin]);
+            self.words.posts(self.me, origin).store(posted, Ordering::Release);
             self.peers.notify(origin);
         }
         Ok(())
@@ -152,6 +169,23 @@ impl<R: Reach> Module for NodeModule<R> {
         Ok(())
     }
 
+    fn lock_all(&self, ranks: usize) -> Result<()> {
+        match locks::try_share_all(&self.words, self.me, &self.peers) {
+            true => self.known.lock().shares_all = true,
+            false => osc::lock_each(self, ranks)?,
+        }
+        Ok(())
+    }
+
+    fn unlock_all(&self, ranks: usize) -> Result<()> {
+        let shares_all = core::mem::take(&mut self.known.lock().shares_all);
+        match shares_all {
+            true => locks::end_share_all(&self.words, self.me, &self.peers),
+            false => osc::unlock_each(self, ranks)?,
+        }
+        Ok(())
+    }
+
     fn flush(&self, _rank: Option<usize>) -> Result<()> {
         // Two processes that put, flush and get each other's memory do not both find the old values.
         fence(Ordering::SeqCst);
@@ -173,4 +207,9 @@ impl<R: Reach> Module for NodeModule<R> {
     fn close(&self) -> Result<()> {
         Ok(())
     }
+}
+
+fn one_more(count: &mut u64) -> u64 {
+    *count += 1;
+    *count
 }

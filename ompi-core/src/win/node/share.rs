@@ -9,6 +9,7 @@ use crate::oob::allgather::Allgather;
 use crate::user_memory;
 use crate::win::gate;
 use alloc::vec::Vec;
+use opal_core::shareable::{self, PeerHeap};
 use opal_core::sys::{Mapping, Place, PlacedFile};
 
 /// Words that a process tells all others at the same time.
@@ -43,44 +44,92 @@ pub fn share_with(comm: &Communicator, layout: Option<Layout>, own: [u64; TOLD],
         let bases = alloc::vec![words.base()];
         return Ok(SharedWords { words, told: alloc::vec![own], bases });
     }
-    // The first process makes the file, and tells where it is or that there is none.
-    let made = match (comm.rank, &layout) {
-        (0, Some(layout)) if user_memory::check_left(layout.bytes() as u128).is_ok() => {
-            PlacedFile::create(layout.bytes()).map(Some)
-        }
-        _ => Ok(None),
-    };
-    let mut place =
-        made.as_ref().ok().and_then(|file| file.as_ref()).map_or([0; Place::WORDS], |file| file.place().words());
+    let made = Made::by(comm.rank, layout.as_ref());
+    let mut place = made.place();
     if comm.rank != 0 {
-        // Only the first process tells of a file: the others tell here what they want.
+        // Only the first process tells of memory: the others tell here what they want.
         place[OPENS] = u64::from(opens);
     }
-    let mut words = [0; Place::WORDS + TOLD];
-    words[..Place::WORDS].copy_from_slice(&place);
-    words[Place::WORDS..].copy_from_slice(&own);
+    let mut words = [0; PLACE + TOLD];
+    words[..PLACE].copy_from_slice(&place);
+    words[PLACE..].copy_from_slice(&own);
     let all = exchange(comm, words)?;
-    let place = Place::of_words(core::array::from_fn(|word| all[0][word]));
-    let mapped = match (place, &layout, &made) {
-        (Some(_), Some(layout), Ok(Some(file))) => file.map(layout.bytes()),
-        (Some(place), Some(layout), _) => PlacedFile::open(&place).and_then(|file| file.map(layout.bytes())),
-        _ => Err(opal_core::Error::OutOfResource),
+    let (mapped, file) = match layout.as_ref().map(Layout::bytes) {
+        Some(bytes) => made.map(core::array::from_fn(|word| all[0][word]), bytes),
+        None => (None, None),
     };
     let words =
-        mapped.ok().zip(layout).map(|(mapping, layout)| Words::new(layout, mapping, comm.rank as usize, comm.size()));
+        mapped.zip(layout).map(|(mapping, layout)| Words::new(layout, mapping, comm.rank as usize, comm.size()));
     let all_open = opens && all[1..].iter().all(|words| words[OPENS] == 1);
     if let (0, Some(words), false) = (comm.rank, &words, all_open) {
         words.gate().shut_from_the_beginning();
     }
     // Until here the first process keeps its descriptor open; afterwards the mappings alone hold the memory.
     let bases = exchange(comm, [words.as_ref().map_or(0, Words::base)])?;
-    drop(made);
+    drop(file);
     let words = words.ok_or_else(no_memory)?;
-    let told = |words: &[u64; Place::WORDS + TOLD]| core::array::from_fn(|word| words[Place::WORDS + word]);
+    let told = |words: &[u64; PLACE + TOLD]| core::array::from_fn(|word| words[PLACE + word]);
     Ok(SharedWords { words, told: all.iter().map(told).collect(), bases: bases.iter().map(|[base]| *base).collect() })
 }
 
-/// Which of the words of a process that tells of no file says whether it wants an open gate.
+/// What the first process makes and the others find. Words alone are memory of its shareable heap, which the others have mapped already as a
+/// rule: a window with a file of its own takes three times as long to make.
+enum Made {
+    Nothing,
+    Block(Place, Mapping),
+    File(PlacedFile),
+}
+
+impl Made {
+    /// By this rank, for a layout.
+    fn by(rank: u32, layout: Option<&Layout>) -> Made {
+        let Some(layout) = layout.filter(|layout| rank == 0 && user_memory::check_left(layout.bytes() as u128).is_ok())
+        else {
+            return Made::Nothing;
+        };
+        let has_parts = layout.parts().1 > 0;
+        if let Some(place) = shareable::place().filter(|_| !has_parts)
+            && let Some(block) = shareable::mapping(layout.bytes())
+        {
+            return Made::Block(place, block);
+        }
+        PlacedFile::create(layout.bytes()).map_or(Made::Nothing, Made::File)
+    }
+
+    /// Where others find it: the place of a file, and an address if that is the file of a heap. All are 0 if there is nothing.
+    fn place(&self) -> [u64; PLACE] {
+        let (place, address) = match self {
+            Made::Nothing => return [0; PLACE],
+            Made::Block(place, block) => (*place, block.place(0, 0).addr() as u64),
+            Made::File(file) => (file.place(), 0),
+        };
+        let [process, device, inode] = place.words();
+        [process, device, inode, address]
+    }
+
+    /// The memory, of what was made here or else of what the first process tells; and the file, which is to stay open until all have mapped it.
+    fn map(
+        self,
+        [process, device, inode, address]: [u64; PLACE],
+        bytes: usize,
+    ) -> (Option<Mapping>, Option<PlacedFile>) {
+        match self {
+            Made::Block(_, block) => (Some(block), None),
+            Made::File(file) => (file.map(bytes).ok(), Some(file)),
+            Made::Nothing => {
+                let place = Place::of_words([process, device, inode]);
+                let mapped = place.and_then(|place| match address {
+                    0 => PlacedFile::open(&place).and_then(|file| file.map(bytes)).ok(),
+                    _ => PeerHeap::of(&place).and_then(|heap| shareable::mapping_of(&heap, address, bytes)).ok(),
+                });
+                (mapped, None)
+            }
+        }
+    }
+}
+
+const PLACE: usize = Place::WORDS + 1;
+/// Which of the words of a process that tells of no memory says whether it wants an open gate.
 const OPENS: usize = 1;
 
 /// The fault where memory cannot be shared.

@@ -51,6 +51,14 @@ impl Ticket<'_> {
         self.wake_others(turn, wake);
     }
 
+    /// Whether nobody has the lock alone, and nobody waits for it. What was done under it before is seen then.
+    pub fn is_idle(self) -> bool {
+        // Each ticket lets the next reader have its turn once: those are as many as there are tickets when none is left that holds readers up.
+        let tickets = self.next.load(Ordering::SeqCst);
+        // Acquire, as part of SeqCst, pairs with the Release of those that gave it back.
+        self.may_share.load(Ordering::SeqCst) == tickets
+    }
+
     /// Wakes those whose turn it may be, if somebody has the ticket of this turn.
     fn wake_others(self, turn: u64, wake: impl FnOnce()) {
         seen_by_all();
@@ -62,6 +70,6 @@ impl Ticket<'_> {
 
 /// Between two SeqCst accesses, the first of which changes a word: nothing is missing there. Models take SeqCst for no more than AcqRel, and
 /// this for a full fence.
-fn seen_by_all() {
+pub fn seen_by_all() {
     compiler_fence(Ordering::SeqCst);
 }

@@ -1,6 +1,7 @@
 //! The words of one window, by rank.
 
 use super::layout::{Layout, WORD};
+use super::shared_by_all::LockWords;
 use super::ticket::Ticket;
 use crate::error::Result;
 use crate::win::Combining;
@@ -50,13 +51,6 @@ impl Words {
         Joint::new(self.mapping.clone(), offset, bytes, others)
     }
 
-    /// The passive lock of a process's memory.
-    pub fn lock(&self, rank: usize) -> Ticket<'_> {
-        let [next, may_share, may_own] =
-            [0, 1, 2].map(|number| self.mapping.word(self.layout.lock(rank) + number * WORD));
-        Ticket { next, may_share, may_own }
-    }
-
     /// The rank that has it alone, plus 1; 0 if nobody has. For people: it changes beside the lock.
     pub fn holder(&self, rank: usize) -> &AtomicU64 {
         self.mapping.word(self.layout.holder(rank))
@@ -96,6 +90,26 @@ impl Words {
     /// How often an origin has completed for a target.
     pub fn completes(&self, origin: usize, target: usize) -> &AtomicU64 {
         self.mapping.word(self.layout.completes(origin, target))
+    }
+}
+
+impl LockWords for Words {
+    fn ranks(&self) -> usize {
+        self.ranks
+    }
+
+    fn ticket(&self, rank: usize) -> Ticket<'_> {
+        let [next, may_share, may_own] =
+            [0, 1, 2].map(|number| self.mapping.word(self.layout.lock(rank) + number * WORD));
+        Ticket { next, may_share, may_own }
+    }
+
+    fn shares_all(&self, rank: usize) -> &AtomicU64 {
+        self.mapping.word(self.layout.shares_all(rank))
+    }
+
+    fn asked(&self) -> &AtomicU64 {
+        self.mapping.word(self.layout.asked())
     }
 }
 
