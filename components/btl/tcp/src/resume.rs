@@ -34,7 +34,15 @@ impl Poller {
         let now = sys::monotonic_ns();
         let mut resume = Resume::new(&transport.limits, why, now);
         let moved = received + tx.acknowledged();
-        (resume.before, resume.deadline_ns) = tx.breaks.add(moved, now, resume.deadline_ns);
+        let path_timeout_ns = transport.limits.path_timeout_ns;
+        (resume.before, resume.deadline_ns) = tx.breaks.add(moved, now, resume.deadline_ns, path_timeout_ns);
+        if resume.before == BREAKS_TOLD {
+            message!(
+                "btl/tcp: the connection {ends} breaks again and again ({}), and nothing crosses it in between: a switch on the way that \
+                 drops long packets (another MTU than that of the hosts), or a firewall",
+                socket::why(why)
+            );
+        }
         tx.resume = Some(resume);
         drop(tx);
         self.next_path(transport, connection, &socket::why(why));
@@ -126,3 +134,6 @@ pub fn lost(peer: u32, why: &str, reason: &str, tried: &[String]) -> String {
         tried.join("; ")
     )
 }
+
+/// Breaks without anything in between, before one that the user is told of.
+const BREAKS_TOLD: u32 = 2;

@@ -87,10 +87,11 @@ impl Breaks {
         Breaks { moved: 0, count: 0, last_ns: 0, deadline_ns: 0 }
     }
 
-    /// One more, now, when so many bytes had moved in all and with this deadline to go on. Returns how many there were directly
-    /// before, and the deadline that counts: the first one's.
-    pub fn add(&mut self, moved: u64, now: u64, deadline_ns: u64) -> (u32, u64) {
-        if self.count == 0 || moved > self.moved || now.saturating_sub(self.last_ns) > APART_NS {
+    /// One more, now, when so many bytes had moved in all and with this deadline to go on; a path that is silent is noticed after
+    /// `path_timeout_ns`. Returns how many there were directly before, and the deadline that counts: the first one's.
+    pub fn add(&mut self, moved: u64, now: u64, deadline_ns: u64, path_timeout_ns: u64) -> (u32, u64) {
+        let apart_ns = APART_NS + 2 * path_timeout_ns;
+        if self.count == 0 || moved > self.moved || now.saturating_sub(self.last_ns) > apart_ns {
             *self = Breaks { moved, count: 0, last_ns: now, deadline_ns };
         }
         (self.count, self.last_ns) = (self.count + 1, now);
@@ -176,7 +177,8 @@ impl Home {
 const STAYED_NS: u64 = 60_000_000_000;
 /// 17 minutes after two seconds at first.
 const PAUSE_DOUBLINGS: u32 = 9;
-/// Breaks that are further apart have nothing to do with each other. Longer than any pause.
+/// Breaks that are further apart than that, and twice the time in which each is noticed, have nothing to do with each other. Longer than
+/// any pause.
 const APART_NS: u64 = 5_000_000_000;
 
 #[cfg(test)]
@@ -230,11 +232,12 @@ mod tests {
     #[test]
     fn breaks_without_progress_have_one_deadline() {
         let mut breaks = Breaks::new();
-        assert_eq!(breaks.add(0, 1, 10), (0, 10));
-        assert_eq!(breaks.add(0, 2, 20), (1, 10));
-        assert_eq!(breaks.add(0, 3, 30), (2, 10));
-        assert_eq!(breaks.add(1, 4, 40), (0, 40), "something moved");
-        assert_eq!(breaks.add(1, 5, 50), (1, 40));
-        assert_eq!(breaks.add(1, 6 + APART_NS, 60), (0, 60), "long ago");
+        assert_eq!(breaks.add(0, 1, 10, SECOND), (0, 10));
+        assert_eq!(breaks.add(0, 2, 20, SECOND), (1, 10));
+        assert_eq!(breaks.add(0, 3, 30, SECOND), (2, 10));
+        assert_eq!(breaks.add(1, 4, 40, SECOND), (0, 40), "something moved");
+        assert_eq!(breaks.add(1, 5, 50, SECOND), (1, 40));
+        assert_eq!(breaks.add(1, 5 + APART_NS + 2 * SECOND, 60, SECOND), (2, 40), "each takes a second to be noticed");
+        assert_eq!(breaks.add(1, 6 + 2 * (APART_NS + 2 * SECOND), 70, SECOND), (0, 70), "long ago");
     }
 }
