@@ -1,6 +1,8 @@
-//! Libraries that keep their data in files by MPI: HDF5's parallel tests, those of NetCDF over HDF5, PnetCDF's own and
+//! Libraries that keep their data in files by MPI: HDF5's parallel tests and h5py, those of NetCDF over HDF5, PnetCDF's own and
 //! what p4est saves and loads. Their answers decide. A sample is small; the
 //! full tier compiles for minutes.
+
+mod h5py;
 
 use super::debian::DebianSource;
 use super::{Session, Verdict, deadline, programs};
@@ -44,6 +46,7 @@ pub fn hdf5(session: &mut Session) -> Result<()> {
                     .and_then(|_| hdf5_program(session, "t_pflush2", ranks, true))
                     .map_or_else(|verdict| verdict, |_| Verdict::Passed(String::new()))
             });
+            session.case(&format!("hdf5/h5py@{ranks}"), |session| verdict(h5py::program(session, ranks)));
         }
     }
     Ok(())
