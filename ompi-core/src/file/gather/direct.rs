@@ -24,7 +24,7 @@ use opal_core::framework::smsc::Endpoint;
 use opal_core::sys::Errno;
 
 /// The memory of the processes.
-pub struct Direct {
+pub struct DirectData {
     // By rank; `None` for this process.
     endpoints: Box<[Option<Endpoint>]>,
     // Where each process's data begins.
@@ -36,7 +36,7 @@ pub struct Direct {
 }
 
 /// One window that this process gathers.
-pub struct Window<'a> {
+pub struct GatheredWindow<'a> {
     /// The bytes of the file.
     pub bytes: &'a Range<u64>,
     /// What each process wants of it, by rank.
@@ -67,9 +67,9 @@ fn endpoints(comm: &Communicator, bytes: usize) -> Option<Box<[Option<Endpoint>]
     is_worth.then(|| single_copy::endpoints(comm))?
 }
 
-impl Direct {
+impl DirectData {
     /// Among all processes of a file, which all call it; `None` on all if one of them cannot, or if it does not pay.
-    pub fn among(job: &Job<'_>, data: &UserData) -> Result<Option<Direct>> {
+    pub fn among(job: &Job<'_>, data: &UserData) -> Result<Option<DirectData>> {
         let (processes, bytes) = (job.comm.size(), data.bytes());
         let address = if bytes == 0 { Some(0) } else { data.address() };
         let endpoints = endpoints(job.comm, bytes);
@@ -77,7 +77,7 @@ impl Direct {
         let told = exchange(job.comm, [u64::from(can), address.unwrap_or(0)])?;
         Ok(endpoints.filter(|_| told.iter().all(|[can, _]| *can == 1)).map(|endpoints| {
             let addresses = told.iter().map(|[_, address]| *address).collect();
-            Direct { endpoints, addresses, short: vec![u64::MAX; processes], places: Vec::new() }
+            DirectData { endpoints, addresses, short: vec![u64::MAX; processes], places: Vec::new() }
         }))
     }
 
@@ -96,7 +96,7 @@ impl Direct {
         &mut self,
         job: &Job<'_>,
         data: &mut UserData,
-        window: &Window<'_>,
+        window: &GatheredWindow<'_>,
         buffers: &mut Buffers<'_>,
     ) -> Option<(u64, Errno)> {
         let mut parts = parts(window);
@@ -155,7 +155,7 @@ impl Direct {
         &mut self,
         job: &Job<'_>,
         data: &mut UserData,
-        window: &Window<'_>,
+        window: &GatheredWindow<'_>,
         buffers: &mut Buffers<'_>,
     ) -> Option<(u64, Errno)> {
         let (mut parts, mut failed, mut has_ended) = (parts(window), None, false);
@@ -225,7 +225,7 @@ struct Part<'a> {
     position: usize,
 }
 
-fn parts<'a>(window: &Window<'a>) -> Vec<Part<'a>> {
+fn parts<'a>(window: &GatheredWindow<'a>) -> Vec<Part<'a>> {
     let mut rest = window.runs;
     let part = |cell: &Cell| {
         let (runs, behind) = rest.split_at(cell.runs);

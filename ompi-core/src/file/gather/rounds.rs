@@ -7,7 +7,7 @@
 use super::super::agree::{agree, exchange};
 use super::super::failure::failure;
 use super::super::place::Outcome;
-use super::direct::{Buffers, Direct, Window};
+use super::direct::{Buffers, DirectData, GatheredWindow};
 use super::extent::PAGE;
 use super::raw::{self, UserData, alltoallv};
 use super::runs::{Cursor, RUN_BYTES, WindowRun, merge};
@@ -36,7 +36,7 @@ pub struct Rounds<'a, W> {
     asked: Vec<Cell>,
     memory: Memory,
     // Data is copied once, and messages tell of places only.
-    direct: Option<Direct>,
+    direct: Option<DirectData>,
     // The first byte of the file that this process could not read or write for others, and why.
     failed: Option<(u64, Errno)>,
     // The first byte of the data that was not read.
@@ -90,7 +90,7 @@ impl<'a, W: Windows> Rounds<'a, W> {
         mut divide: impl FnMut(u64) -> Result<W>,
     ) -> Result<Rounds<'a, W>> {
         let (processes, short) = (job.comm.size(), data.bytes());
-        let direct = Direct::among(job, &data)?;
+        let direct = DirectData::among(job, &data)?;
         let buffers = if direct.is_some() { 1 } else { BUFFERS };
         let mut bytes = (limit / buffers / PAGE * PAGE).max(PAGE);
         let windows = divide(bytes)?;
@@ -146,7 +146,7 @@ impl<'a, W: Windows> Rounds<'a, W> {
         let windows = (0..self.windows.rounds()).map(|round| self.window(round));
         let longest = windows.map(|window| window.end - window.start).max().unwrap_or(0);
         let buffer = usize::try_from(longest).unwrap_or(usize::MAX).min(self.windows.most_bytes());
-        let buffer = if self.direct.is_some() { Direct::block_bytes(limit) } else { buffer };
+        let buffer = if self.direct.is_some() { DirectData::block_bytes(limit) } else { buffer };
         let staged = if self.direct.is_some() { buffer } else { 0 };
         Lengths { buffer, out, came, staged, runs, merged: runs }
     }
@@ -218,9 +218,9 @@ impl<'a, W: Windows> Rounds<'a, W> {
     }
 
     /// Moves the data of a window between the file and the memory of its processes.
-    fn move_directly(&mut self, mut direct: Direct, window: &Range<u64>, asked: &[Cell]) {
+    fn move_directly(&mut self, mut direct: DirectData, window: &Range<u64>, asked: &[Cell]) {
         let Memory { buffer, staged, runs, merged, .. } = &mut self.memory;
-        let window = Window { bytes: window, asked, runs, merged };
+        let window = GatheredWindow { bytes: window, asked, runs, merged };
         let mut buffers = Buffers { block: buffer, staged };
         let failed = match self.job.direction {
             AccessKind::Write => direct.write(self.job, &mut self.data, &window, &mut buffers),
