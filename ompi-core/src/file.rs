@@ -34,7 +34,7 @@ mod view;
 pub use agree::{CallWords, agree, agree_call, agree_on, as_first, exchange, same};
 pub use amode::Amode;
 #[cfg(not(ompi_bare))]
-pub use at_once::{TransferCursor, transfer_at_once};
+pub use at_once::{TransferCursor, system_call, transfer_at_once, transfer_by};
 pub use call::FileCall;
 pub use convert::Converted;
 pub use datarep::{Conversion, ConversionFunction, Datarep, DatarepFunctions, ExtentFunction, LargeConversionFunction};

@@ -42,6 +42,7 @@ pub mod schedule;
 pub mod sequence;
 pub mod session;
 pub mod shared_pool;
+pub mod single_copy;
 pub mod status;
 pub mod tool;
 pub mod topo;

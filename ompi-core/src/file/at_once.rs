@@ -1,4 +1,5 @@
-//! What all components of framework fbtl share: one call of the system moves the pieces that follow each other in the file.
+//! What all components of framework fbtl share: one call of the system moves the pieces that follow each other in the file. A call
+//! that moves fewer bytes, or that a signal ends, is followed by others.
 #![allow(unsafe_code)]
 
 use crate::framework::fbtl::{AccessKind, Moved, Piece};
@@ -55,6 +56,7 @@ impl TransferCursor {
             }
             Ok(0) if wanted > 0 => return Some(Moved { bytes: self.bytes, failed: Some(Errno::IO) }),
             Ok(moved) => moved,
+            Err(Errno::INTR) => return None,
             Err(errno) => return Some(Moved { bytes: self.bytes, failed: Some(errno) }),
         };
         self.bytes += moved;
@@ -72,7 +74,7 @@ impl TransferCursor {
 ///
 /// # Safety
 /// They are writable (to read into them) or readable (to write them), and at most MOST_RUNS.
-unsafe fn call(file: &File, runs: &[MemoryRun], offset: u64, direction: AccessKind) -> Result<usize, Errno> {
+pub unsafe fn system_call(file: &File, runs: &[MemoryRun], offset: u64, direction: AccessKind) -> Result<usize, Errno> {
     match direction {
         // SAFETY: the caller's promise.
         AccessKind::Read => unsafe { file.read_at(runs, offset) },
@@ -86,21 +88,28 @@ unsafe fn call(file: &File, runs: &[MemoryRun], offset: u64, direction: AccessKi
 /// # Safety
 /// That of [`Module::transfer`](crate::framework::fbtl::Module::transfer).
 pub unsafe fn transfer_at_once(file: &File, pieces: &[Piece], direction: AccessKind) -> Moved {
+    // SAFETY: parts of the pieces, no more than MOST_RUNS.
+    transfer_by(pieces, direction, |runs, offset| unsafe { system_call(file, runs, offset, direction) })
+}
+
+/// The same by a function that stands for the system's calls: it gets parts of the pieces, at most MOST_RUNS, and where in the file they
+/// lie; it says how many bytes it has moved.
+pub fn transfer_by(
+    pieces: &[Piece],
+    direction: AccessKind,
+    mut call: impl FnMut(&[MemoryRun], u64) -> Result<usize, Errno>,
+) -> Moved {
     let (mut runs, mut cursor) = (Vec::new(), TransferCursor::default());
     if let [piece] = pieces {
         // Mostly all of it, and without memory for a list.
         let run = [MemoryRun { iov_base: piece.at.cast(), iov_len: piece.bytes }];
-        // SAFETY: the piece.
-        let result = unsafe { call(file, &run, piece.offset, direction) };
-        if let Some(moved) = cursor.advance(pieces, piece.bytes, result, direction) {
+        if let Some(moved) = cursor.advance(pieces, piece.bytes, call(&run, piece.offset), direction) {
             return moved;
         }
     }
     while !cursor.is_done(pieces) {
         let (offset, wanted) = cursor.together(pieces, &mut runs);
-        // SAFETY: parts of the pieces, no more than MOST_RUNS.
-        let result = unsafe { call(file, &runs, offset, direction) };
-        if let Some(moved) = cursor.advance(pieces, wanted, result, direction) {
+        if let Some(moved) = cursor.advance(pieces, wanted, call(&runs, offset), direction) {
             return moved;
         }
     }

@@ -2,13 +2,14 @@
 //!
 //! A component of framework fcoll divides the bytes between the first and the last place of an access into *windows*: in each round
 //! one of every process. In a round every process gathers what all write into its window, and writes that in long pieces; or it
-//! reads a window, and gives every process what it wants of it. Rounds are collective operations on the file's communicator, so
-//! that data goes through shared memory within a node.
+//! reads a window, and gives every process what it wants of it. Messages of rounds are collective operations on the file's communicator.
+//! Within a node, data that lies together in memory is copied once instead, between its memory and the window.
 //!
 //! | file | subject |
 //! |---|---|
 //! | `extent` | what processes tell each other of an access, and what follows from it |
 //! | `rounds` | the rounds of one access, and the memory for them |
+//! | `direct` | a window whose data comes from the memory of other processes, or goes there |
 //! | `survey` | which bytes of each window a process wants |
 //! | `windows` | which part of the file a process gathers in which round |
 //! | `runs` | bytes of a window that lie together |
@@ -21,6 +22,7 @@ use super::place::Outcome;
 use crate::error::Result;
 use crate::framework::fcoll::Job;
 
+mod direct;
 mod extent;
 mod raw;
 mod rounds;
@@ -28,6 +30,7 @@ mod runs;
 mod survey;
 mod windows;
 
+pub use direct::is_possible;
 pub use extent::{AccessExtent, AllExtents, GatherLimits, PAGE};
 pub use raw::sum_words;
 pub use windows::{LONGEST, Windows};

@@ -96,12 +96,14 @@ pub struct Striping {
     pub factor: Option<u32>,
     /// striping_unit: bytes on one before the next one.
     pub unit: Option<u64>,
+    /// start_iodevice: the number of the first one.
+    pub start_device: Option<u32>,
 }
 
 impl Striping {
     /// Whether anything is asked for.
     pub fn is_wanted(&self) -> bool {
-        self.factor.is_some() || self.unit.is_some()
+        self.factor.is_some() || self.unit.is_some() || self.start_device.is_some()
     }
 }
 
@@ -114,7 +116,7 @@ pub struct FileHints {
     pub fcoll: Option<HintName>,
     /// access_style: what the system is told of how the file is accessed.
     pub access_style: Option<AccessStyle>,
-    /// striping_factor and striping_unit. Parts of the file that processes gather begin at multiples of the unit.
+    /// striping_factor, striping_unit and start_iodevice. Parts of the file that processes gather begin at multiples of the unit.
     pub striping: Striping,
     /// cb_buffer_size: bytes of memory that a process takes to gather in, in a collective access.
     pub gather_bytes: Option<u64>,
@@ -141,7 +143,7 @@ impl Default for FileHints {
             permissions: None,
             fcoll: None,
             access_style: None,
-            striping: Striping { factor: None, unit: None },
+            striping: Striping { factor: None, unit: None, start_device: None },
             gather_bytes: None,
             gatherers: None,
             gather_read: HintChoice::Automatic,
@@ -167,6 +169,8 @@ impl FileHints {
         self.striping.factor =
             number("striping_factor").and_then(|number| u32::try_from(number).ok()).or(self.striping.factor);
         self.striping.unit = number("striping_unit").or(self.striping.unit);
+        let device = info.get("start_iodevice").and_then(|number| number.trim().parse().ok());
+        self.striping.start_device = device.or(self.striping.start_device);
         self.gather_bytes = number("cb_buffer_size").or(self.gather_bytes);
         self.gatherers = number("cb_nodes").and_then(|number| u32::try_from(number).ok()).or(self.gatherers);
         let both = match info.get("collective_buffering").as_deref().map(str::trim) {
@@ -224,6 +228,9 @@ impl FileHints {
         if let Some(unit) = self.striping.unit {
             info.set("striping_unit", &format!("{unit}"));
         }
+        if let Some(device) = self.striping.start_device {
+            info.set("start_iodevice", &format!("{device}"));
+        }
         if let Some(name) = self.fcoll {
             info.set("ompio_fcoll", name.as_str());
         }
@@ -273,13 +280,23 @@ mod tests {
 
     #[test]
     fn styles_and_stripes_are_kept_if_they_make_sense() {
-        let given = [("access_style", "read_once, random"), ("striping_factor", "4"), ("striping_unit", "1048576")];
+        let given = [
+            ("access_style", "read_once, random"),
+            ("striping_factor", "4"),
+            ("striping_unit", "1048576"),
+            ("start_iodevice", "0"),
+        ];
         let some = FileHints::default().updated(&Info::of(given));
         assert!(some.access_style.is_some_and(|style| style.is_random() && !style.is_sequential()));
-        assert_eq!(some.striping, Striping { factor: Some(4), unit: Some(1 << 20) });
+        assert_eq!(some.striping, Striping { factor: Some(4), unit: Some(1 << 20), start_device: Some(0) });
         assert_eq!(some.info().get("access_style").as_deref(), Some("read_once,random"));
         assert_eq!(FileHints::default().updated(&some.info()), some);
-        let wrong = [("access_style", "read_once,never"), ("striping_factor", "0"), ("striping_unit", "x")];
+        let wrong = [
+            ("access_style", "read_once,never"),
+            ("striping_factor", "0"),
+            ("striping_unit", "x"),
+            ("start_iodevice", "-1"),
+        ];
         assert_eq!(some.updated(&Info::of(wrong)), some);
         let both = FileHints::default().updated(&Info::of([("access_style", "sequential,random")]));
         assert!(both.access_style.is_some_and(|style| style.is_sequential() && !style.is_random()));

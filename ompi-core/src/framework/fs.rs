@@ -1,13 +1,14 @@
-//! File systems: what concerns a file as a whole, as the file system that holds it wants it done.
+//! File systems: what concerns a file as a whole, as the file system that holds it wants it done. For each file one component is asked.
 //!
 //! Each call is one process's; who must agree on it does so above.
 #![allow(unsafe_code)] // linkme's expansion
 
 use crate::file::{AccessStyle, Striping};
+use alloc::vec::Vec;
 use core::ffi::CStr;
 use opal_core::mca;
 use opal_core::sync::Once;
-use opal_core::sys::{Errno, File};
+use opal_core::sys::{Errno, File, FileOrder, OpenFlags};
 
 /// How a file is opened.
 #[derive(Clone, Copy, Debug)]
@@ -26,28 +27,75 @@ pub struct Opening {
     pub striping: Striping,
 }
 
-/// A way to treat files.
+impl Opening {
+    /// Opens a file that way, as the system does it, without stripes. Errors as [`Module::open`].
+    pub fn open(&self, path: &CStr) -> Result<File, Errno> {
+        File::open(path, &self.flags())
+    }
+
+    /// To open once more what was made.
+    #[must_use]
+    pub fn again(&self) -> Opening {
+        Opening { creates: false, exclusive: false, ..*self }
+    }
+
+    fn flags(&self) -> OpenFlags {
+        OpenFlags {
+            read: self.reads,
+            write: self.writes,
+            create: self.creates,
+            exclusive: self.exclusive,
+            mode: self.permissions,
+        }
+    }
+}
+
+/// A way to treat files. What a file system does not want done otherwise is a call of the system.
 pub trait Module: Sync {
+    /// Whether it treats a file with this name, which need not be there yet.
+    fn serves(&self, _path: &CStr) -> bool {
+        true
+    }
+
     /// Opens a file. `Err(ISDIR)` for a directory, `Err(SPIPE)` for what has no places.
-    fn open(&self, path: &CStr, how: &Opening) -> Result<File, Errno>;
+    fn open(&self, path: &CStr, how: &Opening) -> Result<File, Errno> {
+        how.open(path)
+    }
 
     /// Tells the system how the file is going to be accessed. What it cannot use it need not heed.
-    fn expect(&self, _file: &File, _style: AccessStyle) {}
+    fn expect(&self, file: &File, style: AccessStyle) {
+        file.expect_order(match style {
+            style if style.is_sequential() => FileOrder::Sequential,
+            style if style.is_random() => FileOrder::Random,
+            _ => FileOrder::Normal,
+        });
+    }
 
     /// Takes a file's name away; it goes when nobody has it open.
-    fn delete(&self, path: &CStr) -> Result<(), Errno>;
+    fn delete(&self, path: &CStr) -> Result<(), Errno> {
+        File::delete(path)
+    }
 
     /// Bytes of a file.
-    fn size(&self, file: &File) -> Result<u64, Errno>;
+    fn size(&self, file: &File) -> Result<u64, Errno> {
+        file.size()
+    }
 
     /// Cuts or extends a file; what is new reads as zero.
-    fn resize(&self, file: &File, bytes: u64) -> Result<(), Errno>;
+    fn resize(&self, file: &File, bytes: u64) -> Result<(), Errno> {
+        file.resize(bytes)
+    }
 
     /// Has the storage set aside for the first bytes of a file, which is at least as long afterwards.
-    fn reserve(&self, file: &File, bytes: u64) -> Result<(), Errno>;
+    fn reserve(&self, file: &File, bytes: u64) -> Result<(), Errno> {
+        // The system takes no call for nothing.
+        if bytes == 0 { Ok(()) } else { file.reserve(bytes) }
+    }
 
     /// Waits until what this process wrote lies on the storage.
-    fn sync(&self, file: &File) -> Result<(), Errno>;
+    fn sync(&self, file: &File) -> Result<(), Errno> {
+        file.sync()
+    }
 }
 
 /// A way to treat files that may be used.
@@ -58,14 +106,21 @@ pub trait Component: mca::Component {
 
 opal_core::framework! {
     /// File systems: opening, deleting and resizing files.
-    "fs", Ompi, version 1, OneOfMany, OMPI_FSS: dyn Component
+    "fs", Ompi, version 1, ManyOfMany, OMPI_FSS: dyn Component
 }
 
-/// The module that was chosen, the first time anybody asks; `None` if there is none or it was left out.
-pub fn selected() -> opal_core::Result<Option<&'static dyn Module>> {
-    static SELECTED: Once<opal_core::Result<Option<&'static dyn Module>>> = Once::new();
-    *SELECTED.call_once(|| {
-        let best = mca::select_best(&FRAMEWORK, &OMPI_FSS, |component| component.query())?;
-        Ok(best.map(|(_, module)| module))
-    })
+/// Modules with their priorities, the highest one first.
+type Modules = Vec<(i32, &'static dyn Module)>;
+
+/// Of the modules that serve a file with this name the one with the highest priority; `None` if there is none or it was left out.
+pub fn selected(path: &CStr) -> opal_core::Result<Option<&'static dyn Module>> {
+    static OPENED: Once<opal_core::Result<Modules>> = Once::new();
+    let opened = OPENED.call_once(|| {
+        let opened = mca::select::open(&FRAMEWORK, &OMPI_FSS)?;
+        let mut modules: Modules = opened.iter().filter_map(|component| component.query().ok()).collect();
+        modules.sort_by_key(|(priority, _)| core::cmp::Reverse(*priority));
+        Ok(modules)
+    });
+    let opened = opened.as_ref().map_err(|error| *error)?;
+    Ok(opened.iter().map(|(_, module)| *module).find(|module| module.serves(path)))
 }

@@ -1,8 +1,9 @@
 //! Bare metal: the few things that `hw` provides, as symbols that its boot crate defines.
 
-use super::Errno;
+use super::{Errno, FileOrder, OpenFlags};
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::ffi::CStr;
 
 // Defined once by the boot crate; the linker refuses an image without them.
 // SAFETY: the boot crate defines them with these very signatures.
@@ -60,6 +61,41 @@ pub fn read_file(_path: &str) -> Option<Vec<u8>> {
 pub enum NoFile {}
 
 impl NoFile {
+    /// There are no files.
+    pub fn open(_path: &CStr, _how: &OpenFlags) -> Result<NoFile, Errno> {
+        Err(Errno::NOSYS)
+    }
+
+    /// There are no files.
+    pub fn delete(_path: &CStr) -> Result<(), Errno> {
+        Err(Errno::NOSYS)
+    }
+
+    /// There are no files.
+    pub fn expect_order(&self, _order: FileOrder) {
+        match *self {}
+    }
+
+    /// There are no files.
+    pub fn size(&self) -> Result<u64, Errno> {
+        match *self {}
+    }
+
+    /// There are no files.
+    pub fn resize(&self, _bytes: u64) -> Result<(), Errno> {
+        match *self {}
+    }
+
+    /// There are no files.
+    pub fn reserve(&self, _bytes: u64) -> Result<(), Errno> {
+        match *self {}
+    }
+
+    /// There are no files.
+    pub fn sync(&self) -> Result<(), Errno> {
+        match *self {}
+    }
+
     /// There are no files.
     pub fn lock(&self, _from: u64, _bytes: u64, _alone: bool) -> Result<(), Errno> {
         match *self {}

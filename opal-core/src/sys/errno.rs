@@ -22,6 +22,8 @@ impl Errno {
     pub const NOMEM: Errno = Errno(12);
     /// Permission denied.
     pub const ACCES: Errno = Errno(13);
+    /// Memory that is not there.
+    pub const FAULT: Errno = Errno(14);
     /// In use.
     pub const BUSY: Errno = Errno(16);
     /// It exists.

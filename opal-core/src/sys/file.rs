@@ -1,37 +1,12 @@
 //! Files of the program's: opened by path, read and written at places.
 //!
-//! Every call is made again after a signal. Reads and writes may move less than was asked for; who calls goes on from there.
+//! Every call but reads and writes is made again after a signal. Those may move less than was asked for, or nothing; who calls goes on from
+//! there.
 
-use super::Errno;
+use super::{Errno, FileOrder, OpenFlags};
 use core::ffi::{CStr, c_int};
 use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::fs::{Advice, FallocateFlags, FileType, Mode, OFlags};
-
-/// How to open a file.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct OpenFlags {
-    /// To read it.
-    pub read: bool,
-    /// To write it.
-    pub write: bool,
-    /// Make it if it is not there.
-    pub create: bool,
-    /// With `create`: it must not be there.
-    pub exclusive: bool,
-    /// Permissions of a file that is made, before the process's mask.
-    pub mode: u32,
-}
-
-/// In which order a program asks for the bytes of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FileOrder {
-    /// Nothing is known.
-    Normal,
-    /// One behind the other.
-    Sequential,
-    /// In no order.
-    Random,
-}
 
 /// Memory of one part of a read or write.
 pub type MemoryRun = libc::iovec;
@@ -77,11 +52,6 @@ impl File {
         rustix::fs::fstatfs(&self.0).is_ok_and(|about| !OF_THE_NETWORK.contains(&(about.f_type as u32)))
     }
 
-    /// Whether it lies on a Lustre file system.
-    pub fn is_on_lustre(&self) -> bool {
-        rustix::fs::fstatfs(&self.0).is_ok_and(|about| about.f_type as u32 == LUSTRE)
-    }
-
     /// Tells the system in which order its bytes will be asked for. It may not heed it.
     pub fn expect_order(&self, order: FileOrder) {
         let advice = match order {
@@ -120,12 +90,13 @@ impl File {
     }
 
     /// Reads into several pieces of memory what lies at `offset`, in one call: how many bytes, 0 at the end of the file.
+    /// `Err(INTR)`: a signal came first.
     ///
     /// # Safety
     /// Each run is writable, and there are at most [`MOST_RUNS`].
     pub unsafe fn read_at(&self, runs: &[MemoryRun], offset: u64) -> Result<usize, Errno> {
         let (descriptor, offset) = (self.0.as_raw_fd(), place(offset)?);
-        moved(|| match runs {
+        moved(match runs {
             // The system needs less for one run.
             // SAFETY: the caller's promise; the descriptor is this file's.
             [run] => unsafe { libc::pread(descriptor, run.iov_base, run.iov_len, offset) },
@@ -134,13 +105,14 @@ impl File {
         })
     }
 
-    /// Writes several pieces of memory to `offset`, in one call: how many bytes.
+    /// Writes several pieces of memory to `offset`, in one call: how many bytes. `Err(INTR)`: a signal came
+    /// first.
     ///
     /// # Safety
     /// Each run is readable, and there are at most [`MOST_RUNS`].
     pub unsafe fn write_at(&self, runs: &[MemoryRun], offset: u64) -> Result<usize, Errno> {
         let (descriptor, offset) = (self.0.as_raw_fd(), place(offset)?);
-        moved(|| match runs {
+        moved(match runs {
             // SAFETY: the caller's promise; the descriptor is this file's.
             [run] => unsafe { libc::pwrite(descriptor, run.iov_base, run.iov_len, offset) },
             // SAFETY: likewise.
@@ -177,6 +149,16 @@ impl File {
     }
 }
 
+/// Whether a file with this name lies on a Lustre file system, or would if it were made.
+pub fn is_on_lustre(path: &CStr) -> bool {
+    let kind = |path: &[u8]| rustix::fs::statfs(path).map(|about| about.f_type as u32);
+    let folder = || match path.to_bytes().iter().rposition(|byte| *byte == b'/') {
+        Some(slash) => kind(&path.to_bytes()[..=slash]),
+        None => kind(b"."),
+    };
+    kind(path.to_bytes()).or_else(|_| folder()) == Ok(LUSTRE)
+}
+
 /// Of statfs(2): NFS, SMB, SMB2, CIFS, 9P, FUSE, AFS.
 const OF_THE_NETWORK: [u32; 7] = [0x6969, 0x517b, 0xfe53_4d42, 0xff53_4d42, 0x0102_1997, 0x6573_5546, 0x5346_414f];
 /// Of statfs(2).
@@ -188,16 +170,8 @@ fn place(offset: u64) -> Result<i64, Errno> {
     i64::try_from(offset).map_err(|_| Errno::FBIG)
 }
 
-fn moved(mut call: impl FnMut() -> isize) -> Result<usize, Errno> {
-    loop {
-        match usize::try_from(call()) {
-            Ok(bytes) => return Ok(bytes),
-            Err(_) => match last() {
-                Errno::INTR => {}
-                other => return Err(other),
-            },
-        }
-    }
+fn moved(result: isize) -> Result<usize, Errno> {
+    usize::try_from(result).map_err(|_| last())
 }
 
 fn again<T>(mut call: impl FnMut() -> rustix::io::Result<T>) -> Result<T, Errno> {

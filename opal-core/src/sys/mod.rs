@@ -79,7 +79,10 @@ mod file;
 #[cfg(ompi_bare)]
 pub use bare::NoFile as File;
 #[cfg(not(ompi_bare))]
-pub use file::{File, FileOrder, MOST_RUNS, MemoryRun, OpenFlags};
+pub use file::{File, MOST_RUNS, MemoryRun, is_on_lustre};
+
+mod file_flags;
+pub use file_flags::{FileOrder, OpenFlags};
 
 mod trusted;
 pub use trusted::*;

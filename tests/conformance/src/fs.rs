@@ -13,7 +13,7 @@ const EVERY: Opening = Opening {
     creates: true,
     exclusive: false,
     permissions: 0o600,
-    striping: Striping { factor: None, unit: None },
+    striping: Striping { factor: None, unit: None, start_device: None },
 };
 
 /// Runs every case in a folder of its own; the first broken promise is the error.

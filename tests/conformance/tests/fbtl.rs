@@ -7,7 +7,7 @@ use opal_core::mca::{self, Declined};
 use opal_core::sys::File;
 use test_conformance::fbtl::suite;
 
-opal_core::image![opal_core::framework::atomics, memcpy_portable, fbtl_posix, fbtl_uring];
+opal_core::image![opal_core::framework::atomics, memcpy_portable, fbtl_faulty, fbtl_posix, fbtl_uring];
 
 #[test]
 fn posix() {
@@ -21,6 +21,34 @@ fn uring() {
     if COMPONENT.query().is_ok() {
         opal_core::sync::raise_threads();
         assert_eq!(suite(&COMPONENT), Ok(144));
+    }
+}
+
+/// Calls that move less and calls that a signal ends change no answer.
+#[test]
+fn faulty() {
+    opal_core::sync::raise_threads();
+    for seed in 0..4 {
+        assert_eq!(suite(&Seeded(seed)), Ok(144));
+    }
+    assert!(fbtl_faulty::SHORTENED.now() > 1000 && fbtl_faulty::INTERRUPTED.now() > 1000);
+}
+
+/// fbtl/faulty from a seed.
+struct Seeded(u64);
+
+impl mca::Component for Seeded {
+    fn info(&self) -> &'static mca::Info {
+        &fbtl_faulty::INFO
+    }
+}
+
+impl Component for Seeded {
+    fn query(&self) -> Result<(i32, &'static dyn Module), Declined> {
+        let found = fbtl_faulty::COMPONENT.query()?;
+        let chances = fbtl_faulty::Chances { short: 600_000, interrupt: 125_000, ..fbtl_faulty::Chances::default() };
+        fbtl_faulty::reseed(self.0, chances);
+        Ok(found)
     }
 }
 

@@ -6,11 +6,19 @@ use opal_core::sys::{Errno, File};
 use std::ffi::CStr;
 use test_conformance::fs::suite;
 
-opal_core::image![opal_core::framework::atomics, memcpy_portable, fs_ufs];
+opal_core::image![opal_core::framework::atomics, memcpy_portable, fs_lustre, fs_ufs];
 
 #[test]
 fn ufs() {
     assert_eq!(suite(&fs_ufs::COMPONENT), Ok(()));
+}
+
+/// On a file system that is not Lustre it serves no file, and what it does with one is the system's.
+#[test]
+fn lustre() {
+    assert_eq!(suite(&fs_lustre::COMPONENT), Ok(()));
+    let (_, module) = fs_lustre::COMPONENT.query().expect("it runs");
+    assert!(!module.serves(c"/proc/version") && !module.serves(c"not_there") && !module.serves(c"/not/there/"));
 }
 
 /// Cuts where it should only reserve.

@@ -1,11 +1,11 @@
-//! Files on a file system that moves less than it was asked for, is interrupted, or fails: `tests/files/faulty.c` stands before the
-//! system's calls.
+//! Files on a file system that moves less than it was asked for, is interrupted, fails, or has files cut by others: a library with
+//! fbtl/faulty. And jobs that are killed.
 
+use super::integrity;
 use super::programs::{compiled, own_choice};
 use super::{Session, Verdict, deadline};
 use crate::failure::{At, Result, fail};
 use crate::shell;
-use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
@@ -16,12 +16,18 @@ pub fn tier(session: &mut Session) -> Result<()> {
         for seed in seeds.clone() {
             let name = format!("files/short_{program}@{ranks} {seed}");
             let source = format!("tests/c/{program}.c");
-            session.case(&name, |session| verdict(faulty(session, &source, *ranks, Some(seed), None)));
+            let seed = seed.to_string();
+            let faults = [&SHORT[..], &[["fbtl_faulty_seed", seed.as_str()]]].concat();
+            session.case(&name, |session| verdict(faulty(session, &source, *ranks, &faults, None)));
         }
     }
     for ranks in [1, 2, 4] {
         let name = format!("files/failing@{ranks}");
-        session.case(&name, |session| verdict(faulty(session, FAILING, ranks, None, None)));
+        session.case(&name, |session| verdict(faulty(session, FAILING, ranks, &[], None)));
+    }
+    for ranks in [1, 3] {
+        let name = format!("files/cut@{ranks}");
+        session.case(&name, |session| verdict(faulty(session, FAILING, ranks, &CUT, Some("cut"))));
     }
     for ranks in [1, 2, 4] {
         let name = format!("files/killed@{ranks}");
@@ -29,6 +35,10 @@ pub fn tier(session: &mut Session) -> Result<()> {
     }
     session.case("files/chooses_who_gathers", |session| chooses(session).unwrap_or_else(Verdict::from));
     session.case("files/says_what_failed", |session| says(session).unwrap_or_else(Verdict::from));
+    for (name, on_lustre, refuses, wanted) in STRIPES {
+        let case = |session: &mut Session| striped(session, name, *on_lustre, *refuses, wanted);
+        session.case(&format!("files/{name}"), |session| case(session).unwrap_or_else(Verdict::from));
+    }
     Ok(())
 }
 
@@ -40,21 +50,19 @@ fn verdict(ended: Result<deadline::Ended>) -> Verdict {
     }
 }
 
-/// A job whose ranks have the faults of a seed, or those that the program asks for.
+/// A job whose ranks have faults: those of the parameters, or those that the program asks for.
 fn faulty(
     session: &mut Session,
     source: &str,
     ranks: u32,
-    seed: Option<u32>,
+    faults: &[[&str; 2]],
     argument: Option<&str>,
 ) -> Result<deadline::Ended> {
     let program = compiled(session, &session.tree.root.join(source), &[])?;
-    let (shim, dist) = (shim(session)?, session.library().map_err(fail)?.dist);
+    let dist = integrity::library(session).map_err(fail)?;
     let mut command = Command::new(dist.join("bin/mpirun"));
-    command.arg("-n").arg(ranks.to_string()).arg("-x").arg(format!("LD_PRELOAD={}", shim.display()));
-    if let Some(seed) = seed {
-        command.arg("-x").arg(format!("FAULTY_SEED={seed}"));
-    }
+    command.args(["-n", &ranks.to_string(), "--mca", "fbtl", "faulty"]);
+    faults.iter().for_each(|pair| _ = command.arg("--mca").args(pair));
     command.arg(program).args(argument);
     own_choice(&mut command);
     let log = session.scratch().join("files").join(format!("{}@{ranks}.log", source.replace('/', "-")));
@@ -108,20 +116,38 @@ fn chooses(session: &mut Session) -> Result<Verdict> {
     })
 }
 
-/// The library that stands before the system's calls.
-fn shim(session: &Session) -> Result<PathBuf> {
+/// Hints that lay a file over devices.
+fn striped(session: &mut Session, name: &str, on_lustre: bool, refuses: bool, wanted: &[&str]) -> Result<Verdict> {
+    let program = compiled(session, &session.tree.root.join("tests/files/striped.c"), &[])?;
     let folder = session.scratch().join("files");
     shell::folder(&folder)?;
-    let shim = folder.join("faulty.so");
-    let mut command = Command::new("gcc");
-    command.args(["-O1", "-Wall", "-Wextra", "-shared", "-fPIC"]).arg(session.tree.root.join("tests/files/faulty.c"));
-    shell::output(command.arg("-o").arg(&shim).arg("-ldl"))?;
-    Ok(shim)
+    let shim = folder.join("lustre.so");
+    let mut compile = Command::new("gcc");
+    compile.args(["-O1", "-Wall", "-Wextra", "-shared", "-fPIC"]).arg(session.tree.root.join("tests/files/lustre.c"));
+    shell::output(compile.arg("-o").arg(&shim).arg("-ldl"))?;
+    let mut command = Command::new(session.library().map_err(fail)?.dist.join("bin/mpirun"));
+    command.args(["-n", "2", "--mca", "fs_base_verbose", "10"]);
+    if on_lustre {
+        command.arg("-x").arg(format!("LD_PRELOAD={}", shim.display()));
+    }
+    if refuses {
+        command.args(["-x", "LUSTRE_REFUSES=1"]);
+    }
+    own_choice(command.arg(program));
+    let ended = deadline::run(&mut command, LIMIT, &folder.join(format!("{name}.log")))?;
+    let squeezed = ended.err.split_whitespace().collect::<Vec<_>>().join(" ");
+    // One of the processes makes the file, once.
+    let asked = squeezed.matches("stripes of a file").count();
+    Ok(match wanted.iter().find(|words| !squeezed.contains(**words)) {
+        Some(words) => Verdict::Failed(format!("standard error lacks `{words}`\n{}", ended.story())),
+        None if !ended.ended_with(0) || asked != usize::from(on_lustre) => Verdict::Failed(ended.story()),
+        None => Verdict::Passed(String::new()),
+    })
 }
 
 /// An error that ends the job: file, place, and what the system said.
 fn says(session: &mut Session) -> Result<Verdict> {
-    let ended = faulty(session, FAILING, 2, None, Some("fatal"))?;
+    let ended = faulty(session, FAILING, 2, &[], Some("fatal"))?;
     let squeezed = ended.err.split_whitespace().collect::<Vec<_>>().join(" ");
     Ok(match SAYS.iter().find(|words| !squeezed.contains(**words)) {
         Some(words) => Verdict::Failed(format!("standard error lacks `{words}`\n{}", ended.story())),
@@ -130,6 +156,17 @@ fn says(session: &mut Session) -> Result<Verdict> {
     })
 }
 
+/// Most calls move less, some are interrupted.
+const SHORT: [[&str; 2]; 2] = [["fbtl_faulty_short", "600000"], ["fbtl_faulty_interrupt", "125000"]];
+const CUT: [[&str; 2]; 2] = [["fbtl_faulty_truncate", "200000"], ["fbtl_faulty_short", "200000"]];
+/// Where a small library answers as Lustre would, what it is asked; elsewhere, and where Lustre refuses, what people are told.
+const STRIPES: &[(&str, bool, bool, &[&str])] = &[
+    ("lustre", true, false, &[ASKED, "a file that is there keeps its stripes"]),
+    ("lustre_refuses", true, true, &[ASKED, "is not done: Invalid argument"]),
+    ("no_lustre", false, false, &["is not done: its file system does not lay files over several devices"]),
+];
+/// 4 devices from number 3 on, 1 MiB on each.
+const ASKED: &str = "stripes of a file without any: d00bd10b01000000000000000000000000000000000000000000100004000300";
 /// Programs whose verdict no short call and no signal changes.
 const UNCHANGED: &[(&str, u32)] =
     &[("file_differential", 3), ("file_access", 2), ("file_views", 4), ("file_shared", 2), ("file_datarep", 3)];

@@ -1,4 +1,4 @@
-//! Checksums over transports with faults: a library with btl/faulty and smsc/faulty, and jobs of two and three ranks.
+//! Checksums over transports with faults: a library with btl/faulty, smsc/faulty and fbtl/faulty, and jobs of two and three ranks.
 
 use super::{Session, Verdict, deadline};
 use crate::build::{self, Options};
@@ -14,16 +14,18 @@ pub fn tier(session: &mut Session) -> Result<()> {
     let mut dist = None;
     for case in CASES {
         session.case(&format!("integrity/{}", case.name), |session| {
-            let dist = dist.get_or_insert_with(|| library(session));
+            let dist = dist.get_or_insert_with(|| with_program(session));
             match dist {
                 Ok(dist) => run(session, dist, case).unwrap_or_else(Verdict::from),
                 Err(why) => Verdict::Failed(why.clone()),
             }
         });
     }
-    session.case("integrity/not-all-have-checksums", |session| match dist.get_or_insert_with(|| library(session)) {
-        Ok(dist) => mixed(session, dist).unwrap_or_else(Verdict::from),
-        Err(why) => Verdict::Failed(why.clone()),
+    session.case("integrity/not-all-have-checksums", |session| {
+        match dist.get_or_insert_with(|| with_program(session)) {
+            Ok(dist) => mixed(session, dist).unwrap_or_else(Verdict::from),
+            Err(why) => Verdict::Failed(why.clone()),
+        }
     });
     Ok(())
 }
@@ -131,16 +133,21 @@ fn mixed(session: &mut Session, dist: &Path) -> Result<Verdict> {
 }
 
 /// The library, and the program compiled with it.
-fn library(session: &Session) -> std::result::Result<PathBuf, String> {
-    let components = ["default", "btl/faulty", "smsc/faulty"].map(str::to_owned).to_vec();
-    let out = session.scratch().join("integrity/dist");
-    let options = Options { components, variant: true, out: Some(out), ..Options::default() };
-    let dist = build::build(&options, session.progress).map_err(|failure| failure.text)?.dist;
+fn with_program(session: &Session) -> std::result::Result<PathBuf, String> {
+    let dist = library(session)?;
     let mut compile = Command::new(dist.join("bin/mpicc"));
     compile.args(["-O1", "-g", "-Wall", "-Werror"]).arg(session.tree.root.join("tests/integrity/integrity.c"));
     compile.arg("-o").arg(session.scratch().join("integrity/program"));
     shell::output(&mut compile).map_err(|failure| failure.text)?;
     Ok(dist)
+}
+
+/// The library with all components that make faults.
+pub fn library(session: &Session) -> std::result::Result<PathBuf, String> {
+    let components = ["default", "btl/faulty", "fbtl/faulty", "smsc/faulty"].map(str::to_owned).to_vec();
+    let out = session.scratch().join("integrity/dist");
+    let options = Options { components, variant: true, out: Some(out), ..Options::default() };
+    build::build(&options, session.progress).map(|built| built.dist).map_err(|failure| failure.text)
 }
 
 /// Seconds, each of which waits two for what is under way.

@@ -47,7 +47,7 @@ mod tests {
     const LIMITS: GatherLimits = GatherLimits::new(65536, 1024);
 
     fn extent(first: u64, end: u64) -> AccessExtent {
-        AccessExtent { first, end, bytes: (end - first) / 2 + 1, piece: 8, stride: 16 }
+        AccessExtent { first, end, bytes: (end - first) / 2 + 1, piece: 8, stride: 16, direct: false }
     }
 
     #[test]

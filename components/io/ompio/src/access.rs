@@ -7,7 +7,7 @@ use alloc::sync::Arc;
 use ompi_core::data::no_room;
 use ompi_core::error::{Class, Fault, Result};
 use ompi_core::file;
-use ompi_core::file::gather::AccessExtent;
+use ompi_core::file::gather::{AccessExtent, is_possible};
 use ompi_core::file::{
     CallWords, Converted, FileCall, FileHints, FilePlace, HintChoice, Outcome, View, WriteLock, agree_call, exchange,
     transfer,
@@ -184,7 +184,12 @@ impl Ompio {
             Start::Ordered => [plan.etypes as u64, 0, 0, 0],
             // In atomic mode each process locks its own part: nobody may wait for the part of another.
             _ if self.atomic() => [0; 4],
-            _ => AccessExtent::new(&self.place(&plan.view, plan.start), bytes, plan.access.direction).words(),
+            _ => {
+                let extent = AccessExtent::new(&self.place(&plan.view, plan.start), bytes, plan.access.direction);
+                let data = plan.converted.as_ref().map_or(*plan.access.data, |converted| converted.data());
+                let direct = extent.direct || extent.piece > 0 && is_possible(&self.comm, &data);
+                AccessExtent { direct, ..extent }.words()
+            }
         }
     }
 

@@ -25,7 +25,7 @@ impl io::Component for OmpioComponent {
     }
 
     fn open_file(&self, comm: Arc<Communicator>, arguments: Result<FileArguments<'_>>) -> Result<Box<dyn Module>> {
-        let checked = arguments.and_then(|arguments| parts(&comm).map(|parts| (arguments, parts)));
+        let checked = arguments.and_then(|arguments| parts(&comm, arguments.path).map(|parts| (arguments, parts)));
         let words = |(arguments, _): &(FileArguments<'_>, Parts)| {
             [arguments.amode.bits() as u64, arguments.hints.fingerprint(), 0, 0]
         };
@@ -50,13 +50,13 @@ impl io::Component for OmpioComponent {
     }
 
     fn delete_file(&self, path: &CStr) -> Result<()> {
-        let fs = fs::selected()?.ok_or_else(|| missing("fs"))?;
+        let fs = fs::selected(path)?.ok_or_else(|| missing("fs"))?;
         fs.delete(path).map_err(|errno| failure(errno, path, "cannot be deleted"))
     }
 }
 
-fn parts(comm: &Communicator) -> Result<Parts> {
-    let fs = fs::selected()?.ok_or_else(|| missing("fs"))?;
+fn parts(comm: &Communicator, path: &CStr) -> Result<Parts> {
+    let fs = fs::selected(path)?.ok_or_else(|| missing("fs"))?;
     let fbtl = fbtl::selected()?.ok_or_else(|| missing("fbtl"))?;
     let fcoll = fcoll::offers(comm.size())?;
     Ok(Parts { fs, fbtl, fcoll })

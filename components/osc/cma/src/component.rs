@@ -1,10 +1,10 @@
 //! Registration.
 
-use crate::endpoints;
 use crate::module::Memory;
 use alloc::sync::Arc;
 use ompi_core::error::Result as MpiResult;
 use ompi_core::framework::osc::{self, Flavor, Module, Part, Plan};
+use ompi_core::single_copy;
 use ompi_core::win::node::{self, Layout, NodeModule, Peers, SharedWords};
 use opal_core::mca::{self, Declined};
 
@@ -21,7 +21,7 @@ impl osc::Component for CmaOsc {
             return Err(Declined("memory that MPI makes can be mapped by others; osc/sm does that"));
         }
         Peers::of(&plan.comm).ok_or(Declined("not all processes are on this one's node"))?;
-        endpoints::of(&plan.comm).ok_or(Declined(
+        single_copy::endpoints(&plan.comm).ok_or(Declined(
             "the system copies nothing to or from some process; --mca smsc_base_verbose 10 says why",
         ))?;
         Ok(PRIORITY)
@@ -30,7 +30,7 @@ impl osc::Component for CmaOsc {
     fn create(&self, plan: &Plan, parts: &[Part]) -> MpiResult<Arc<dyn Module>> {
         let own = [plan.base.expose_provenance() as u64, 0, 0, 0];
         let SharedWords { words, told, .. } = node::share(&plan.comm, Layout::of_words(parts.len()), own)?;
-        let endpoints = endpoints::of(&plan.comm).ok_or_else(node::no_memory)?;
+        let endpoints = single_copy::endpoints(&plan.comm).ok_or_else(node::no_memory)?;
         let memory = Memory::new(plan, parts, &told, endpoints);
         Ok(Arc::new(NodeModule::new(plan.comm.clone(), words, memory)?))
     }

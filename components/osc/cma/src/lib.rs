@@ -14,7 +14,6 @@ extern crate alloc;
 
 mod attached;
 mod component;
-mod endpoints;
 mod module;
 mod raw;
 

@@ -49,6 +49,8 @@ opal_core::image![
     ess_pmix,
     #[cfg(feature = "ess-singleton")]
     ess_singleton,
+    #[cfg(feature = "fbtl-faulty")]
+    fbtl_faulty,
     #[cfg(feature = "fbtl-posix")]
     fbtl_posix,
     #[cfg(feature = "fbtl-uring")]
@@ -59,6 +61,8 @@ opal_core::image![
     fcoll_individual,
     #[cfg(feature = "fcoll-two_phase")]
     fcoll_two_phase,
+    #[cfg(feature = "fs-lustre")]
+    fs_lustre,
     #[cfg(feature = "fs-ufs")]
     fs_ufs,
     #[cfg(feature = "io-ompio")]

@@ -17,13 +17,15 @@ pub struct AccessExtent {
     pub piece: u32,
     /// Bytes from one piece to the next, on average.
     pub stride: u32,
+    /// Whether its data is copied once, between its memory and the process that gathers.
+    pub direct: bool,
 }
 
 impl AccessExtent {
     /// Of a process that nobody can gather for.
-    pub const NONE: AccessExtent = AccessExtent { first: 0, end: 0, bytes: 0, piece: 0, stride: 0 };
+    pub const NONE: AccessExtent = AccessExtent { first: 0, end: 0, bytes: 0, piece: 0, stride: 0, direct: false };
     /// Of a process that moves nothing.
-    pub const EMPTY: AccessExtent = AccessExtent { piece: 1, stride: 1, ..AccessExtent::NONE };
+    pub const EMPTY: AccessExtent = AccessExtent { piece: 1, stride: 1, direct: true, ..AccessExtent::NONE };
 
     /// Of `bytes` bytes at this place.
     pub fn new(target: &FilePlace<'_>, bytes: u64, direction: AccessKind) -> AccessExtent {
@@ -46,22 +48,24 @@ impl AccessExtent {
         });
         let piece = clamped(seen / pieces);
         let stride = if pieces > 1 { clamped((begin - first) / (pieces - 1)) } else { piece };
-        AccessExtent { first, end, bytes, piece, stride }
+        AccessExtent { first, end, bytes, piece, stride, direct: false }
     }
 
     /// As words.
     pub fn words(self) -> [u64; 4] {
-        [self.first, self.end, self.bytes, u64::from(self.stride) << 32 | u64::from(self.piece)]
+        let direct = if self.direct { DIRECT } else { 0 };
+        [self.first, self.end, self.bytes, u64::from(self.stride) << 32 | u64::from(self.piece | direct)]
     }
 
     /// Of words.
     pub fn of_words([first, end, bytes, lengths]: [u64; 4]) -> AccessExtent {
-        AccessExtent { first, end, bytes, piece: lengths as u32, stride: (lengths >> 32) as u32 }
+        let (piece, stride) = (lengths as u32, (lengths >> 32) as u32);
+        AccessExtent { first, end, bytes, piece: piece & !DIRECT, stride, direct: piece & DIRECT != 0 }
     }
 }
 
 fn clamped(bytes: u64) -> u32 {
-    u32::try_from(bytes).unwrap_or(u32::MAX).max(1)
+    u32::try_from(bytes).unwrap_or(u32::MAX).clamp(1, !DIRECT)
 }
 
 /// What parameters and hints say.
@@ -146,10 +150,12 @@ impl AllExtents<'_> {
 
     /// Whether the processes' pieces are small and lie between those of others.
     pub fn interleave(&self, limits: &GatherLimits) -> bool {
-        let few = self.each.len() as u64 <= limits.alone || self.pieces < PIECES_LEAST * self.busy;
+        let piece = self.bytes / self.pieces.max(1);
+        let direct = piece >= DIRECT_LEAST && self.each.iter().all(|one| one.direct);
+        let few = !direct && self.each.len() as u64 <= limits.alone || self.pieces < PIECES_LEAST * self.busy;
         // Extents that share nothing add up to no more than what lies between the first and the last byte.
         let apart = self.spans <= self.span() + self.span() / 8;
-        !few && !apart && self.bytes / self.pieces.max(1) <= limits.piece
+        !few && !apart && piece <= limits.piece
     }
 
     /// Whether there is much room between the pieces.
@@ -181,6 +187,10 @@ impl AllExtents<'_> {
 
 /// Of the system's memory for files.
 pub const PAGE: u64 = 4096;
+/// In the word of a piece.
+const DIRECT: u32 = 1 << 31;
+/// With shorter pieces it takes longer to tell of them than to read over those of others.
+const DIRECT_LEAST: u64 = 512;
 /// Fewer pieces of each process are done sooner than told.
 const PIECES_LEAST: u64 = 4;
 /// Pieces that are counted for the average.
@@ -195,7 +205,7 @@ mod tests {
     const LIMITS: GatherLimits = GatherLimits::new(65536, 1024);
 
     fn extent(first: u64, end: u64, bytes: u64, piece: u32) -> AccessExtent {
-        AccessExtent { first, end, bytes, piece, stride: 2 * piece }
+        AccessExtent { first, end, bytes, piece, stride: 2 * piece, direct: false }
     }
 
     fn pays(each: &[AccessExtent], limits: GatherLimits) -> bool {
@@ -207,6 +217,11 @@ mod tests {
         let interleaved = [extent(0, 1 << 20, 1 << 19, 512), extent(512, (1 << 20) + 512, 1 << 19, 512)];
         assert!(pays(&interleaved, LIMITS));
         assert!(!pays(&interleaved, GatherLimits { alone: 2, ..LIMITS }));
+        // Unless each is told where the data goes, and there is little to tell.
+        let direct = interleaved.map(|one| AccessExtent { direct: true, ..one });
+        assert!(pays(&direct, GatherLimits { alone: 2, ..LIMITS }));
+        assert!(!pays(&[direct[0], interleaved[1]], GatherLimits { alone: 2, ..LIMITS }));
+        assert!(!pays(&direct.map(|one| AccessExtent { piece: 256, ..one }), GatherLimits { alone: 2, ..LIMITS }));
         assert!(!pays(&[interleaved[0], AccessExtent::NONE], LIMITS));
         assert!(!pays(&[AccessExtent::EMPTY; 2], LIMITS));
         assert!(!pays(&[interleaved[0], AccessExtent::EMPTY], LIMITS));
@@ -218,8 +233,10 @@ mod tests {
 
     #[test]
     fn words_keep_all() {
-        let one = extent(5, 1 << 40, 77, u32::MAX / 2);
-        assert_eq!(AccessExtent::of_words(one.words()), one);
+        let one = AccessExtent { stride: u32::MAX, ..extent(5, 1 << 40, 77, u32::MAX / 4) };
+        for one in [one, AccessExtent { direct: true, ..one }, AccessExtent::NONE, AccessExtent::EMPTY] {
+            assert_eq!(AccessExtent::of_words(one.words()), one);
+        }
     }
 
     #[test]

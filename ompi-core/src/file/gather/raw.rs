@@ -2,7 +2,6 @@
 #![allow(unsafe_code)]
 
 use super::super::place::FilePlace;
-use super::runs::WindowRun;
 use crate::comm::Communicator;
 use crate::data::{Blocks, Counts, Data, Source};
 use crate::error::{Class, Result};
@@ -10,11 +9,16 @@ use crate::framework::coll::Call;
 use crate::framework::fbtl::{AccessKind, Moved, Piece};
 use crate::{datatype, executor, op};
 use alloc::vec::Vec;
+use core::ops::Range;
 use opal_core::datatype::Convertor;
+use opal_core::framework::smsc::Endpoint;
+use opal_core::sys::Errno;
 
 /// The user's data, as bytes without gaps.
 pub struct UserData {
     convertor: Convertor,
+    // Where they are if they lie together.
+    straight: Option<*mut u8>,
     bytes: usize,
 }
 
@@ -25,12 +29,24 @@ impl UserData {
     /// It is readable where it will be packed, writable where it will be unpacked, as long as this lives.
     pub unsafe fn new(data: &Data<'_>) -> UserData {
         // SAFETY: the caller's promise.
-        UserData { convertor: unsafe { data.convertor() }, bytes: data.bytes() }
+        UserData { convertor: unsafe { data.convertor() }, straight: data.contiguous(), bytes: data.bytes() }
     }
 
     /// How many bytes there are.
     pub fn bytes(&self) -> usize {
         self.bytes
+    }
+
+    /// Where they are if they lie together.
+    pub fn address(&self) -> Option<u64> {
+        self.straight.map(|at| at.addr() as u64)
+    }
+
+    /// Where `bytes` bytes from a position on are if they lie together.
+    fn part(&self, position: usize, bytes: usize) -> Option<*mut u8> {
+        let at = self.straight?;
+        assert!(position.checked_add(bytes).is_some_and(|end| end <= self.bytes), "beyond the data");
+        Some(at.wrapping_add(position))
     }
 
     /// Goes to a position.
@@ -52,42 +68,64 @@ impl UserData {
 
     /// Copies the bytes from a position on to `to`.
     pub fn pack(&mut self, position: usize, to: &mut [u8]) {
+        if let Some(from) = self.part(position, to.len()) {
+            // SAFETY: bytes of the data, readable by the promise of `new`; the slice is our own.
+            return unsafe { to.as_mut_ptr().copy_from_nonoverlapping(from, to.len()) };
+        }
         self.seek(position);
         self.pack_next(to);
     }
 
     /// Copies `from` to the bytes from a position on.
     pub fn unpack(&mut self, position: usize, from: &[u8]) {
+        if let Some(to) = self.part(position, from.len()) {
+            // SAFETY: bytes of the data, writable by the promise of `new`; the slice is our own.
+            return unsafe { to.copy_from_nonoverlapping(from.as_ptr(), from.len()) };
+        }
         self.seek(position);
         self.unpack_next(from);
     }
 }
 
-/// Moves runs between a window of a file that begins at byte `base` and a buffer, in which they lie one behind the other.
+/// Moves parts of a buffer to or from places of a file, in their order.
+///
+/// # Panics
+/// If the buffer has no such part.
 pub fn transfer(
     target: &FilePlace<'_>,
     buffer: &mut [u8],
-    base: u64,
-    runs: &[WindowRun],
+    places: &mut dyn Iterator<Item = (u64, Range<usize>)>,
     direction: AccessKind,
 ) -> Moved {
-    let mut all = Moved { bytes: 0, failed: None };
-    let mut rest = buffer;
-    for runs in runs.chunks(PIECES) {
-        let mut pieces = Vec::with_capacity(runs.len());
-        for run in runs {
-            let (piece, behind) = rest.split_at_mut(run.bytes as usize);
-            pieces.push(Piece { offset: base + u64::from(run.offset), at: piece.as_mut_ptr(), bytes: piece.len() });
-            rest = behind;
+    let (mut all, mut pieces) = (Moved { bytes: 0, failed: None }, Vec::new());
+    loop {
+        pieces.clear();
+        for (offset, place) in places.take(PIECES) {
+            let part = &mut buffer[place];
+            pieces.push(Piece { offset, at: part.as_mut_ptr(), bytes: part.len() });
+        }
+        if pieces.is_empty() {
+            return all;
         }
         // SAFETY: each piece is a part of the buffer.
         let moved = unsafe { target.transfer(&pieces, direction) };
         all = Moved { bytes: all.bytes + moved.bytes, failed: moved.failed };
-        if moved.bytes < runs.iter().map(|run| run.bytes as usize).sum() {
-            break;
+        if moved.bytes < pieces.iter().map(|piece| piece.bytes).sum() {
+            return all;
         }
     }
-    all
+}
+
+/// Copies bytes of another process's memory. `Err(FAULT)` if the system does not.
+pub fn copy_from(endpoint: &Endpoint, remote: u64, to: &mut [u8]) -> core::result::Result<(), Errno> {
+    // SAFETY: a slice of our own.
+    unsafe { endpoint.copy_from(remote, to.as_mut_ptr(), to.len()) }.map_err(|_| Errno::FAULT)
+}
+
+/// Copies bytes to another process's memory, which waits for them there. `Err(FAULT)` if the system does not.
+pub fn copy_to(endpoint: &Endpoint, remote: u64, from: &[u8]) -> core::result::Result<(), Errno> {
+    // SAFETY: a slice of our own.
+    unsafe { endpoint.copy_to(remote, from.as_ptr(), from.len()) }.map_err(|_| Errno::FAULT)
 }
 
 /// What vectors have that are sent: any bytes are a value.

@@ -7,11 +7,13 @@
 use super::super::agree::{agree, exchange};
 use super::super::failure::failure;
 use super::super::place::Outcome;
+use super::direct::{Buffers, DirectData, GatheredWindow};
 use super::extent::PAGE;
 use super::raw::{self, UserData, alltoallv};
 use super::runs::{Cursor, RUN_BYTES, WindowRun, merge};
-use super::survey::{Cell, list, survey};
+use super::survey::{CELL_WORDS, Cell, list, survey};
 use super::windows::Windows;
+use crate::comm::Communicator;
 use crate::errhandler;
 use crate::error::{Class, Fault, Result};
 use crate::framework::fbtl::AccessKind;
@@ -33,6 +35,8 @@ pub struct Rounds<'a, W> {
     wanted: Vec<Cell>,
     asked: Vec<Cell>,
     memory: Memory,
+    // Data is copied once, and messages tell of places only.
+    direct: Option<DirectData>,
     // The first byte of the file that this process could not read or write for others, and why.
     failed: Option<(u64, Errno)>,
     // The first byte of the data that was not read.
@@ -46,6 +50,7 @@ struct Memory {
     buffer: Vec<u8>,
     out: Vec<u8>,
     came: Vec<u8>,
+    staged: Vec<u8>,
     // Of this process's window: what all want, by rank, and the same as one list.
     runs: Vec<WindowRun>,
     merged: Vec<WindowRun>,
@@ -57,6 +62,7 @@ struct Lengths {
     buffer: usize,
     out: usize,
     came: usize,
+    staged: usize,
     runs: usize,
     merged: usize,
 }
@@ -64,7 +70,7 @@ struct Lengths {
 impl Lengths {
     fn bytes(&self) -> u64 {
         let runs = (self.runs + self.merged) * size_of::<WindowRun>();
-        (self.buffer + self.out + self.came + runs) as u64
+        (self.buffer + self.out + self.came + self.staged + runs) as u64
     }
 }
 
@@ -84,19 +90,18 @@ impl<'a, W: Windows> Rounds<'a, W> {
         mut divide: impl FnMut(u64) -> Result<W>,
     ) -> Result<Rounds<'a, W>> {
         let (processes, short) = (job.comm.size(), data.bytes());
-        let mut bytes = (limit / BUFFERS / PAGE * PAGE).max(PAGE);
+        let direct = DirectData::among(job, &data)?;
+        let buffers = if direct.is_some() { 1 } else { BUFFERS };
+        let mut bytes = (limit / buffers / PAGE * PAGE).max(PAGE);
         let windows = divide(bytes)?;
         let (wanted, asked) = (Vec::new(), Vec::new());
         let memory = Memory::default();
-        let mut all = Rounds { job, windows, data, wanted, asked, memory, failed: None, short };
+        let mut all = Rounds { job, windows, data, wanted, asked, memory, direct, failed: None, short };
         loop {
             let rounds = all.windows.rounds();
             all.wanted = agree(job.comm, survey(&job.target, short, &all.windows, processes))?;
-            let words: Vec<u64> = all.wanted.iter().map(Cell::word).collect();
-            let mut theirs = vec![0; words.len()];
-            alltoallv(job.comm, &words, &vec![rounds; processes], &mut theirs, &vec![rounds; processes])?;
-            all.asked = theirs.into_iter().map(Cell::of_word).collect();
-            let lengths = all.lengths();
+            all.asked = told_cells(job.comm, &all.wanted, rounds)?;
+            let lengths = all.lengths(limit);
             let fits = lengths.bytes() <= limit || bytes == PAGE;
             let reserved = if fits { Memory::reserve(&lengths).map(Some) } else { Ok(None) };
             let code = reserved.as_ref().map_or_else(Fault::get, |_| 0) as u32;
@@ -121,26 +126,29 @@ impl<'a, W: Windows> Rounds<'a, W> {
             verbose!(
                 FRAMEWORK,
                 20,
-                "{rounds} rounds with about {bytes} bytes each; memory of this process: {memory} bytes"
+                "{rounds} rounds with about {bytes} bytes each{}; memory of this process: {memory} bytes",
+                if all.direct.is_some() { ", copied once" } else { "" }
             );
             return Ok(all);
         }
     }
 
-    fn lengths(&self) -> Lengths {
+    fn lengths(&self, limit: u64) -> Lengths {
         let (mut out, mut came, mut runs) = (0, 0, 0);
         for round in 0..self.windows.rounds() {
             let (wanted, asked) = (self.each(&self.wanted, round), self.each(&self.asked, round));
             let sum = |cells: &[Cell], length: fn(&Cell) -> usize| self.others(cells, length).iter().sum::<usize>();
-            out = out.max(sum(&wanted, self.request())).max(sum(&asked, reply));
-            came = came.max(sum(&asked, self.request())).max(sum(&wanted, reply));
+            out = out.max(sum(&wanted, self.request())).max(sum(&asked, self.reply()));
+            came = came.max(sum(&asked, self.request())).max(sum(&wanted, self.reply()));
             runs = runs.max(asked.iter().map(|cell| cell.runs).sum());
             runs = wanted.iter().map(|cell| cell.runs).fold(runs, usize::max);
         }
         let windows = (0..self.windows.rounds()).map(|round| self.window(round));
         let longest = windows.map(|window| window.end - window.start).max().unwrap_or(0);
         let buffer = usize::try_from(longest).unwrap_or(usize::MAX).min(self.windows.most_bytes());
-        Lengths { buffer, out, came, runs, merged: runs }
+        let buffer = if self.direct.is_some() { DirectData::block_bytes(limit) } else { buffer };
+        let staged = if self.direct.is_some() { buffer } else { 0 };
+        Lengths { buffer, out, came, staged, runs, merged: runs }
     }
 
     fn all(mut self) -> Result<Outcome> {
@@ -174,9 +182,14 @@ impl<'a, W: Windows> Rounds<'a, W> {
     /// How long the message is that asks for a cell.
     fn request(&self) -> fn(&Cell) -> usize {
         match self.job.direction {
-            AccessKind::Read => |cell| cell.runs * RUN_BYTES,
-            AccessKind::Write => |cell| cell.runs * RUN_BYTES + cell.bytes,
+            AccessKind::Write if self.direct.is_none() => |cell| cell.runs * RUN_BYTES + cell.bytes,
+            _ => |cell| cell.runs * RUN_BYTES,
         }
+    }
+
+    /// How long the message is that brings one.
+    fn reply(&self) -> fn(&Cell) -> usize {
+        if self.direct.is_none() { reply } else { |_| 0 }
     }
 
     fn round(&mut self, round: usize) -> Result<()> {
@@ -188,6 +201,10 @@ impl<'a, W: Windows> Rounds<'a, W> {
         let Memory { out: sent, came: received, .. } = &mut self.memory;
         alltoallv(self.job.comm, sent, &out, received, &came)?;
         self.hear(&asked, &wanted[me], &window)?;
+        if let Some(direct) = self.direct.take() {
+            self.move_directly(direct, &window, &asked);
+            return Ok(());
+        }
         match self.job.direction {
             AccessKind::Write => self.write(&window, &asked, &wanted[me]),
             AccessKind::Read => {
@@ -197,6 +214,21 @@ impl<'a, W: Windows> Rounds<'a, W> {
                 alltoallv(self.job.comm, sent, &out, received, &came)?;
                 self.unpack(&wanted)
             }
+        }
+    }
+
+    /// Moves the data of a window between the file and the memory of its processes.
+    fn move_directly(&mut self, mut direct: DirectData, window: &Range<u64>, asked: &[Cell]) {
+        let Memory { buffer, staged, runs, merged, .. } = &mut self.memory;
+        let window = GatheredWindow { bytes: window, asked, runs, merged };
+        let mut buffers = Buffers { block: buffer, staged };
+        let failed = match self.job.direction {
+            AccessKind::Write => direct.write(self.job, &mut self.data, &window, &mut buffers),
+            AccessKind::Read => direct.read(self.job, &mut self.data, &window, &mut buffers),
+        };
+        self.direct = Some(direct);
+        if let Some((offset, errno)) = failed {
+            self.fails(offset, errno);
         }
     }
 
@@ -214,7 +246,7 @@ impl<'a, W: Windows> Rounds<'a, W> {
                 word.copy_from_slice(&run.word());
             }
             rest = behind;
-            if self.job.direction == AccessKind::Write {
+            if self.job.direction == AccessKind::Write && self.direct.is_none() {
                 let (data, behind) = rest.split_at_mut(cell.bytes);
                 self.data.pack(cell.position, data);
                 rest = behind;
@@ -235,7 +267,9 @@ impl<'a, W: Windows> Rounds<'a, W> {
                 let words = &rest[..cell.runs * RUN_BYTES];
                 let first = runs.len();
                 runs.extend(words.chunks_exact(RUN_BYTES).map(WindowRun::of_word));
-                if runs[first..].iter().map(|run| run.bytes as usize).sum::<usize>() != cell.bytes {
+                let theirs = &runs[first..];
+                let grow = theirs.windows(2).all(|pair| pair[0].end() <= pair[1].offset as usize);
+                if !grow || theirs.iter().map(|run| run.bytes as usize).sum::<usize>() != cell.bytes {
                     return Err(impossible());
                 }
                 rest = &rest[request(cell)..];
@@ -249,14 +283,16 @@ impl<'a, W: Windows> Rounds<'a, W> {
             left = behind;
         }
         let length = window.end - window.start;
+        // What is moved directly needs no room for all of it.
+        let room = if self.direct.is_some() { usize::MAX } else { buffer.len() };
         if self.job.direction == AccessKind::Read {
             let joined = merge(&mut lists.clone(), GAP, length, merged).ok_or_else(impossible)?;
-            if joined <= buffer.len() {
+            if joined <= room {
                 return Ok(());
             }
         }
         let bytes = merge(&mut lists, 0, length, merged).ok_or_else(impossible)?;
-        if bytes > buffer.len() { Err(impossible()) } else { Ok(()) }
+        if bytes > room { Err(impossible()) } else { Ok(()) }
     }
 
     /// Writes a window. Where processes write the same bytes the highest rank's stay.
@@ -334,7 +370,13 @@ impl<'a, W: Windows> Rounds<'a, W> {
     /// Moves the merged runs between file and buffer. Returns how many bytes of the buffer were moved.
     fn transfer(&mut self, window: &Range<u64>) -> usize {
         let Memory { buffer, merged, .. } = &mut self.memory;
-        let moved = raw::transfer(&self.job.target, buffer, window.start, merged, self.job.direction);
+        let mut at = 0;
+        let mut places = merged.iter().map(|run| {
+            let from = at;
+            at += run.bytes as usize;
+            (window.start + u64::from(run.offset), from..at)
+        });
+        let moved = raw::transfer(&self.job.target, buffer, &mut places, self.job.direction);
         if let Some(errno) = moved.failed {
             let mut left = moved.bytes;
             let cut = merged.iter().find(|run| {
@@ -343,10 +385,15 @@ impl<'a, W: Windows> Rounds<'a, W> {
                 is_cut
             });
             let offset = cut.map_or(window.end, |run| window.start + u64::from(run.offset) + left as u64);
-            let earlier = self.failed.is_some_and(|(first, _)| first <= offset);
-            self.failed = if earlier { self.failed } else { Some((offset, errno)) };
+            self.fails(offset, errno);
         }
         moved.bytes
+    }
+
+    /// A byte of the file could not be read or written.
+    fn fails(&mut self, offset: u64, errno: Errno) {
+        let earlier = self.failed.is_some_and(|(first, _)| first <= offset);
+        self.failed = if earlier { self.failed } else { Some((offset, errno)) };
     }
 
     /// Takes over what the others have read.
@@ -374,6 +421,13 @@ impl<'a, W: Windows> Rounds<'a, W> {
     /// All learn what failed anywhere.
     fn end(mut self) -> Result<Outcome> {
         core::mem::take(&mut self.memory).keep();
+        if let Some(direct) = self.direct.as_ref().filter(|_| self.job.direction == AccessKind::Read) {
+            let each = vec![1; direct.short().len()];
+            let mut theirs = vec![0; each.len()];
+            alltoallv(self.job.comm, direct.short(), &each, &mut theirs, &each)?;
+            self.short =
+                theirs.into_iter().filter_map(|short| usize::try_from(short).ok()).fold(self.short, usize::min);
+        }
         let (offset, errno) = self.failed.map_or((u64::MAX, 0), |(offset, errno)| (offset, errno.0));
         let all = exchange(self.job.comm, [offset, errno as u64])?;
         let first = all.iter().enumerate().filter(|(_, [_, errno])| *errno != 0).min_by_key(|(_, [offset, _])| *offset);
@@ -399,15 +453,24 @@ impl Memory {
         fit(&mut memory.buffer, lengths.buffer)?;
         fit(&mut memory.out, lengths.out)?;
         fit(&mut memory.came, lengths.came)?;
+        fit(&mut memory.staged, lengths.staged)?;
         Ok(Memory { runs: room(lengths.runs)?, merged: room(lengths.merged)?, ..memory })
     }
 
     /// For the next access.
     fn keep(self) {
-        if [&self.buffer, &self.out, &self.came].map(Vec::capacity).iter().sum::<usize>() <= KEPT_BYTES {
+        if [&self.buffer, &self.out, &self.came, &self.staged].map(Vec::capacity).iter().sum::<usize>() <= KEPT_BYTES {
             *KEPT.lock() = Some(Memory { runs: Vec::new(), merged: Vec::new(), ..self });
         }
     }
+}
+
+/// What all want of this process's windows.
+fn told_cells(comm: &Communicator, wanted: &[Cell], rounds: usize) -> Result<Vec<Cell>> {
+    let words: Vec<u64> = wanted.iter().flat_map(Cell::words).collect();
+    let (mut theirs, each) = (vec![0; words.len()], vec![rounds * CELL_WORDS; comm.size()]);
+    alltoallv(comm, &words, &each, &mut theirs, &each)?;
+    Ok(theirs.chunks_exact(CELL_WORDS).map(|words| Cell::of_words([words[0], words[1]])).collect())
 }
 
 /// How long the message is that brings a cell.

@@ -19,15 +19,18 @@ pub struct Cell {
 
 impl Cell {
     /// As all are told.
-    pub fn word(&self) -> u64 {
-        (self.runs as u64) << 32 | self.bytes as u64
+    pub fn words(&self) -> [u64; CELL_WORDS] {
+        [self.position as u64, (self.runs as u64) << 32 | self.bytes as u64]
     }
 
     /// Of what another process has told.
-    pub fn of_word(word: u64) -> Cell {
-        Cell { position: 0, bytes: word as u32 as usize, runs: (word >> 32) as usize }
+    pub fn of_words([position, lengths]: [u64; CELL_WORDS]) -> Cell {
+        Cell { position: position as usize, bytes: lengths as u32 as usize, runs: (lengths >> 32) as usize }
     }
 }
+
+/// Of a cell in a message.
+pub const CELL_WORDS: usize = 2;
 
 /// The cells of all windows: those of the first process, round by round, then those of the next one.
 pub fn survey(target: &FilePlace<'_>, bytes: usize, windows: &dyn Windows, processes: usize) -> Result<Vec<Cell>> {

@@ -1,0 +1,381 @@
+//! Data straight from the memory of the process that writes it, and straight into the memory of the one that reads it.
+//!
+//! That goes where all processes of a file share a node, the system copies between them (framework smsc), and the data of each lies
+//! together in its memory. Messages then tell of places only. A window is done block by block: small enough for the processor's cache,
+//! and while one process writes its block another one fetches its own. Nobody leaves the access before all have ended it, and so what
+//! lies in a process's memory stays as it is until then.
+
+use super::extent::PAGE;
+use super::raw::{self, UserData};
+use super::runs::WindowRun;
+use super::survey::Cell;
+use crate::comm::Communicator;
+use crate::data::Data;
+use crate::error::Result;
+use crate::file::agree::exchange;
+use crate::framework::fbtl::AccessKind;
+use crate::framework::fcoll::Job;
+use crate::single_copy;
+use alloc::boxed::Box;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::ops::Range;
+use opal_core::framework::smsc::Endpoint;
+use opal_core::sys::Errno;
+
+/// The memory of the processes.
+pub struct DirectData {
+    // By rank; `None` for this process.
+    endpoints: Box<[Option<Endpoint>]>,
+    // Where each process's data begins.
+    addresses: Vec<u64>,
+    // The first byte of each process's data that was not read for it.
+    short: Vec<u64>,
+    // Of the part of a process in a block: where its bytes lie there.
+    places: Vec<Range<usize>>,
+}
+
+/// One window that this process gathers.
+pub struct GatheredWindow<'a> {
+    /// The bytes of the file.
+    pub bytes: &'a Range<u64>,
+    /// What each process wants of it, by rank.
+    pub asked: &'a [Cell],
+    /// Their runs, one list behind the other.
+    pub runs: &'a [WindowRun],
+    /// All runs as one list.
+    pub merged: &'a [WindowRun],
+}
+
+/// Memory for a block, and for the part of one process in it.
+pub struct Buffers<'a> {
+    /// Of the window.
+    pub block: &'a mut [u8],
+    /// As long.
+    pub staged: &'a mut [u8],
+}
+
+/// Whether a process's part in an access can be done that way, as far as it knows.
+pub fn is_possible(comm: &Communicator, data: &Data<'_>) -> bool {
+    let bytes = data.bytes();
+    (bytes == 0 || data.contiguous().is_some()) && endpoints(comm, bytes).is_some()
+}
+
+/// The memory of all processes; `None` if it does not pay for so many bytes of this one.
+fn endpoints(comm: &Communicator, bytes: usize) -> Option<Box<[Option<Endpoint>]>> {
+    let is_worth = bytes == 0 || bytes >= LEAST * comm.size();
+    is_worth.then(|| single_copy::endpoints(comm))?
+}
+
+impl DirectData {
+    /// Among all processes of a file, which all call it; `None` on all if one of them cannot, or if it does not pay.
+    pub fn among(job: &Job<'_>, data: &UserData) -> Result<Option<DirectData>> {
+        let (processes, bytes) = (job.comm.size(), data.bytes());
+        let address = if bytes == 0 { Some(0) } else { data.address() };
+        let endpoints = endpoints(job.comm, bytes);
+        let can = endpoints.is_some() && address.is_some();
+        let told = exchange(job.comm, [u64::from(can), address.unwrap_or(0)])?;
+        Ok(endpoints.filter(|_| told.iter().all(|[can, _]| *can == 1)).map(|endpoints| {
+            let addresses = told.iter().map(|[_, address]| *address).collect();
+            DirectData { endpoints, addresses, short: vec![u64::MAX; processes], places: Vec::new() }
+        }))
+    }
+
+    /// Bytes of a block, where so many bytes of memory may be taken in all.
+    pub fn block_bytes(limit: u64) -> usize {
+        (limit / 4 / PAGE * PAGE).clamp(PAGE, BLOCK) as usize
+    }
+
+    /// The first byte of each process's data that was not read for it; no byte has the number `u64::MAX`.
+    pub fn short(&self) -> &[u64] {
+        &self.short
+    }
+
+    /// Writes a window. Where processes write the same bytes the highest rank's stay. Returns the first byte that could not be written.
+    pub fn write(
+        &mut self,
+        job: &Job<'_>,
+        data: &mut UserData,
+        window: &GatheredWindow<'_>,
+        buffers: &mut Buffers<'_>,
+    ) -> Option<(u64, Errno)> {
+        let mut parts = parts(window);
+        for block in Blocks::new(window.merged, buffers.block.len()) {
+            for (rank, part) in parts.iter_mut().enumerate() {
+                let (position, bytes) = (part.position, part.within(&block.bytes, &mut self.places));
+                if let Err(errno) = self.fetch(rank, position, bytes, data, buffers) {
+                    return Some((window.bytes.start + block.bytes.start as u64, errno));
+                }
+            }
+            let places = block.places(window.bytes.start);
+            let moved = raw::transfer(&job.target, buffers.block, &mut places.clone(), AccessKind::Write);
+            if let Some(errno) = moved.failed {
+                return Some((behind(places, moved.bytes), errno));
+            }
+        }
+        None
+    }
+
+    /// Puts the part of a process into the block.
+    fn fetch(
+        &self,
+        rank: usize,
+        position: usize,
+        bytes: usize,
+        data: &mut UserData,
+        buffers: &mut Buffers<'_>,
+    ) -> core::result::Result<(), Errno> {
+        let Some(endpoint) = &self.endpoints[rank] else {
+            let mut from = position;
+            for place in &self.places {
+                data.pack(from, &mut buffers.block[place.clone()]);
+                from += place.len();
+            }
+            return Ok(());
+        };
+        let remote = self.addresses[rank].wrapping_add(position as u64);
+        if let [place] = &self.places[..] {
+            return raw::copy_from(endpoint, remote, &mut buffers.block[place.clone()]);
+        }
+        let staged = &mut buffers.staged[..bytes];
+        if bytes > 0 {
+            raw::copy_from(endpoint, remote, staged)?;
+        }
+        let mut rest = &staged[..];
+        for place in &self.places {
+            let (piece, behind) = rest.split_at(place.len());
+            buffers.block[place.clone()].copy_from_slice(piece);
+            rest = behind;
+        }
+        Ok(())
+    }
+
+    /// Reads a window. Returns the first byte that could not be read, unless it lies behind the end of the file.
+    pub fn read(
+        &mut self,
+        job: &Job<'_>,
+        data: &mut UserData,
+        window: &GatheredWindow<'_>,
+        buffers: &mut Buffers<'_>,
+    ) -> Option<(u64, Errno)> {
+        let (mut parts, mut failed, mut has_ended) = (parts(window), None, false);
+        for block in Blocks::new(window.merged, buffers.block.len()) {
+            let mut end = block.bytes.start;
+            if !has_ended {
+                let places = block.places(window.bytes.start);
+                let moved = raw::transfer(&job.target, buffers.block, &mut places.clone(), AccessKind::Read);
+                let wanted: usize = places.clone().map(|(_, place)| place.len()).sum();
+                let first_missing = behind(places, moved.bytes);
+                failed = failed.or(moved.failed.map(|errno| (first_missing, errno)));
+                has_ended = moved.bytes < wanted;
+                end = if has_ended { (first_missing - window.bytes.start) as usize } else { block.bytes.end };
+            }
+            let end = end - block.bytes.start;
+            for (rank, part) in parts.iter_mut().enumerate() {
+                let (position, bytes) = (part.position, part.within(&block.bytes, &mut self.places));
+                let there = cut(&mut self.places, end);
+                if there < bytes {
+                    self.short[rank] = self.short[rank].min((position + there) as u64);
+                }
+                if let Err(errno) = self.give(rank, position, there, data, buffers) {
+                    failed = failed.or(Some((window.bytes.start + block.bytes.start as u64, errno)));
+                }
+            }
+        }
+        failed
+    }
+
+    /// Gives a process its part of the block.
+    fn give(
+        &self,
+        rank: usize,
+        position: usize,
+        bytes: usize,
+        data: &mut UserData,
+        buffers: &mut Buffers<'_>,
+    ) -> core::result::Result<(), Errno> {
+        let Some(endpoint) = &self.endpoints[rank] else {
+            let mut to = position;
+            for place in &self.places {
+                data.unpack(to, &buffers.block[place.clone()]);
+                to += place.len();
+            }
+            return Ok(());
+        };
+        let remote = self.addresses[rank].wrapping_add(position as u64);
+        if let [place] = &self.places[..] {
+            return raw::copy_to(endpoint, remote, &buffers.block[place.clone()]);
+        }
+        let staged = &mut buffers.staged[..bytes];
+        let mut at = 0;
+        for place in &self.places {
+            staged[at..at + place.len()].copy_from_slice(&buffers.block[place.clone()]);
+            at += place.len();
+        }
+        if bytes == 0 { Ok(()) } else { raw::copy_to(endpoint, remote, staged) }
+    }
+}
+
+/// What a process wants of the rest of a window.
+struct Part<'a> {
+    runs: &'a [WindowRun],
+    // Bytes of the first run that are done.
+    skip: usize,
+    // The next byte in the process's data.
+    position: usize,
+}
+
+fn parts<'a>(window: &GatheredWindow<'a>) -> Vec<Part<'a>> {
+    let mut rest = window.runs;
+    let part = |cell: &Cell| {
+        let (runs, behind) = rest.split_at(cell.runs);
+        rest = behind;
+        Part { runs, skip: 0, position: cell.position }
+    };
+    window.asked.iter().map(part).collect()
+}
+
+impl Part<'_> {
+    /// Lists where its bytes lie in a block, the next one; how many.
+    fn within(&mut self, block: &Range<usize>, places: &mut Vec<Range<usize>>) -> usize {
+        places.clear();
+        let before = self.position;
+        while let Some(run) = self.runs.first().filter(|run| (run.offset as usize) < block.end) {
+            let (from, end) = (run.offset as usize + self.skip, run.end().min(block.end));
+            places.push(from - block.start..end - block.start);
+            self.position += end - from;
+            self.skip = end - run.offset as usize;
+            if end < run.end() {
+                break;
+            }
+            (self.runs, self.skip) = (&self.runs[1..], 0);
+        }
+        self.position - before
+    }
+}
+
+/// Leaves of places only what lies before `end`, as far as nothing is missing; how many bytes.
+fn cut(places: &mut Vec<Range<usize>>, end: usize) -> usize {
+    if let Some(first) = places.iter().position(|place| place.end > end) {
+        places.truncate(first + 1);
+        places[first].end = end.max(places[first].start);
+    }
+    places.iter().map(Range::len).sum()
+}
+
+/// The parts of a window that are done one after the other: none without a byte that is wanted.
+struct Blocks<'a> {
+    merged: &'a [WindowRun],
+    at: usize,
+    length: usize,
+}
+
+impl<'a> Blocks<'a> {
+    fn new(merged: &'a [WindowRun], length: usize) -> Blocks<'a> {
+        Blocks { merged, at: 0, length }
+    }
+}
+
+/// One of them: bytes of the window, and the merged runs from the first one in it on.
+struct Block<'a> {
+    bytes: Range<usize>,
+    merged: &'a [WindowRun],
+}
+
+impl<'a> Iterator for Blocks<'a> {
+    type Item = Block<'a>;
+
+    fn next(&mut self) -> Option<Block<'a>> {
+        while self.merged.first()?.end() <= self.at {
+            self.merged = &self.merged[1..];
+        }
+        let from = self.at.max(self.merged.first()?.offset as usize);
+        self.at = (from / self.length + 1) * self.length;
+        Some(Block { bytes: from..self.at, merged: self.merged })
+    }
+}
+
+impl<'a> Block<'a> {
+    /// Where in the file and in the block the bytes lie that are moved, of a window that begins at byte `base`.
+    fn places(&self, base: u64) -> impl Iterator<Item = (u64, Range<usize>)> + Clone + use<'a> {
+        let block = self.bytes.clone();
+        let within = self.merged.iter().take_while({
+            let end = block.end;
+            move |run| (run.offset as usize) < end
+        });
+        within.map(move |run| {
+            let (from, end) = (block.start.max(run.offset as usize), block.end.min(run.end()));
+            (base + from as u64, from - block.start..end - block.start)
+        })
+    }
+}
+
+/// The byte of the file behind the first `moved` ones.
+fn behind(places: impl Iterator<Item = (u64, Range<usize>)>, mut moved: usize) -> u64 {
+    let mut last = 0;
+    for (offset, place) in places {
+        if moved < place.len() {
+            return offset + moved as u64;
+        }
+        moved -= place.len();
+        last = offset + place.len() as u64;
+    }
+    last
+}
+
+/// Of a block: with what is fetched for it, it fits the second cache of most processors.
+const BLOCK: u64 = 256 << 10;
+/// Less of each process for each process goes as fast in messages.
+const LEAST: usize = 8192;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+
+    fn run(offset: u32, bytes: u32) -> WindowRun {
+        WindowRun { offset, bytes }
+    }
+
+    #[test]
+    fn blocks_hold_what_is_wanted_and_nothing_twice() {
+        let merged = [run(10, 5), run(90, 30), run(1000, 4)];
+        let blocks: Vec<_> = Blocks::new(&merged, 100)
+            .map(|block| (block.bytes.clone(), block.places(7000).collect::<Vec<_>>()))
+            .collect();
+        assert_eq!(
+            blocks,
+            [
+                (10..100, vec![(7010, 0..5), (7090, 80..90)]),
+                (100..200, vec![(7100, 0..20)]),
+                (1000..1100, vec![(8000, 0..4)]),
+            ]
+        );
+        assert_eq!(Blocks::new(&[], 100).count(), 0);
+    }
+
+    #[test]
+    fn parts_of_a_process_follow_each_other() {
+        let (runs, mut places) = ([run(10, 5), run(90, 30), run(1000, 4)], Vec::new());
+        let mut part = Part { runs: &runs, skip: 0, position: 50 };
+        assert_eq!((part.within(&(10..100), &mut places), &places[..]), (15, &[0..5, 80..90][..]));
+        assert_eq!((part.position, part.within(&(100..200), &mut places)), (65, 20));
+        assert_eq!((places.first(), places.len()), (Some(&(0..20)), 1));
+        assert_eq!((part.within(&(300..400), &mut places), places.len()), (0, 0));
+        assert_eq!((part.within(&(1000..1100), &mut places), part.position), (4, 89));
+    }
+
+    #[test]
+    fn what_lies_behind_the_end_is_cut() {
+        let cut_at = |end| {
+            let mut places = vec![0..5, 80..90, 95..100];
+            (cut(&mut places, end), places)
+        };
+        assert_eq!(cut_at(100), (20, vec![0..5, 80..90, 95..100]));
+        assert_eq!(cut_at(83), (8, vec![0..5, 80..83]));
+        assert_eq!(cut_at(40), (5, vec![0..5, 80..80]));
+        assert_eq!(cut_at(0).0, 0);
+        let places = || [(100, 0..5), (180, 80..90)].into_iter();
+        assert_eq!([0, 5, 7, 15].map(|moved| behind(places(), moved)), [100, 180, 182, 190]);
+    }
+}
