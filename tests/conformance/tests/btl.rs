@@ -27,12 +27,13 @@ opal_core::image![
     btl_self,
     btl_sm,
     btl_tcp,
+    btl_uct,
     netif_packet,
 ];
 
 fn main() {
     // Each test in processes of its own: components are opened once per process.
-    let tests: [(&str, fn()); 25] = [
+    let tests: [(&str, fn()); 30] = [
         ("self", own),
         ("self, memory of the peer", || remote(None)),
         ("operations that take their time", || late(None)),
@@ -53,6 +54,11 @@ fn main() {
         ("ofi: tcp;ofi_rxm, memory of its own", || ofi_own_memory("tcp;ofi_rxm", true)),
         ("ofi: net, memory of its own", || ofi_own_memory("net", false)),
         ("ofi: sockets, memory of its own", || ofi_own_memory("sockets", true)),
+        ("uct: tcp", || uct("tcp")),
+        ("uct: posix", || uct("posix")),
+        ("uct: sysv", || uct("sysv")),
+        ("uct: posix,cma", || uct("posix,cma")),
+        ("uct: posix,cma, memory of the peer", uct_remote),
         ("sleep and wake", sleep_and_wake),
         ("one sleep for memory and sockets", || one_sleep(connected_tcp)),
         ("one sleep for memory and a card", one_sleep_with_a_card),
@@ -289,6 +295,36 @@ fn take_provider(provider: &'static str) {
     let params = btl_ofi::INFO.params.iter();
     let param = params.copied().find(|param| param.name == "provider_include").expect("it has this parameter");
     param.set(provider, Source::Environment).expect("a text");
+}
+
+/// Over a transport of UCX. Where UCX is not installed there is nothing to run.
+fn uct(transports: &'static str) {
+    if has_ucx() {
+        take_transports(transports);
+        between_two(&btl_uct::COMPONENT);
+    }
+}
+
+fn uct_remote() {
+    if has_ucx() {
+        take_transports("posix,cma");
+        remote_between_two(&btl_uct::COMPONENT);
+    }
+}
+
+fn has_ucx() -> bool {
+    // SAFETY: a text with a zero at its end.
+    let has = !unsafe { libc::dlopen(c"libucp.so.0".as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) }.is_null();
+    if !has {
+        eprintln!("skipped: this machine has no libucp.so.0 (Debian: libucx0)");
+    }
+    has
+}
+
+fn take_transports(transports: &'static str) {
+    let params = btl_uct::INFO.params.iter();
+    let param = params.copied().find(|param| param.name == "transports").expect("it has this parameter");
+    param.set(transports, Source::Environment).expect("a text");
 }
 
 fn strangers() {
