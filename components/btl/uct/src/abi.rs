@@ -229,6 +229,7 @@ pub const EVENT_FD: u64 = 1 << 3;
 
 pub const MD_REG: u64 = 1 << 1;
 pub const MD_NEED_MEMH: u64 = 1 << 2;
+pub const MD_NEED_RKEY: u64 = 1 << 3;
 pub const MEM_ACCESS_RMA: c_uint = 1 << 5 | 1 << 6 | 1 << 8 | 1 << 9;
 
 pub const PARAM_CPU_MASK: u64 = 1 << 0;

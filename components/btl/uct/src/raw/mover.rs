@@ -6,8 +6,8 @@ use super::library::Library;
 use super::offer::{Domain, Offer};
 use super::port::Port;
 use crate::abi::{
-    FEATURE_GET, FEATURE_PUT, IFACE_CONNECT_TO_IFACE, IFACE_GET_ZCOPY, IFACE_PUT_ZCOPY, MD_NEED_MEMH, MD_REG, MdAttr,
-    Worker,
+    FEATURE_GET, FEATURE_PUT, IFACE_CONNECT_TO_IFACE, IFACE_GET_ZCOPY, IFACE_PUT_ZCOPY, MD_NEED_MEMH, MD_NEED_RKEY,
+    MD_REG, MdAttr, Worker,
 };
 use alloc::format;
 use alloc::string::String;
@@ -17,6 +17,7 @@ use core::mem::MaybeUninit;
 pub struct Mover {
     pub(super) port: Port,
     pub(super) domain: Domain,
+    pub(super) registers: bool,
     pub(super) rkey_bytes: usize,
     pub(super) operations: *mut Operation,
 }
@@ -37,13 +38,16 @@ impl Mover {
         let attr = unsafe { attr.assume_init() };
         let port = Port::open(library, worker, &domain, offer, arrivals, (FEATURE_PUT | FEATURE_GET, None))?;
         let needed = IFACE_PUT_ZCOPY | IFACE_GET_ZCOPY | IFACE_CONNECT_TO_IFACE;
-        if port.attr.flags & needed != needed || attr.flags & MD_REG == 0 {
-            return Err(format!("{}: it neither puts nor gets memory that is registered", offer.described()));
+        // Since UCX 1.19 cma registers nothing, as it never needed to.
+        let registers = attr.flags & MD_REG != 0;
+        if port.attr.flags & needed != needed || (attr.flags & MD_NEED_RKEY != 0 && !registers) {
+            return Err(format!("{}: it does not reach memory of a peer", offer.described()));
         }
         if attr.flags & MD_NEED_MEMH != 0 {
             return Err(format!("{}: it wants this process's memory registered for each operation", offer.described()));
         }
-        Ok(Mover { port, domain, rkey_bytes: attr.rkey_bytes, operations: arrivals.operations(OPERATIONS) })
+        let rkey_bytes = if registers { attr.rkey_bytes } else { 0 };
+        Ok(Mover { port, domain, registers, rkey_bytes, operations: arrivals.operations(OPERATIONS) })
     }
 }
 

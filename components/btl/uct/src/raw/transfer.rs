@@ -55,6 +55,9 @@ impl Interface {
     pub fn expose(&self, address: *mut u8, bytes: usize) -> Result<(Region, Vec<u8>), Status> {
         let memory = self.memory.as_ref().ok_or(crate::abi::UNSUPPORTED)?;
         let (md, mut handle) = (memory.domain.handle, null_mut());
+        if !memory.registers {
+            return Ok((Region(handle), Vec::new()));
+        }
         // SAFETY: memory that the caller says is there until `hide`, and room for an address.
         let status = unsafe { (self.library.uct_md_mem_reg)(md, address.cast(), bytes, MEM_ACCESS_RMA, &mut handle) };
         if status != OK {
@@ -73,7 +76,7 @@ impl Interface {
 
     /// Ends what `expose` began.
     pub fn hide(&self, region: Region) {
-        let Some(memory) = &self.memory else { return };
+        let Some(memory) = self.memory.as_ref().filter(|memory| memory.registers) else { return };
         // SAFETY: it is registered there, and nobody has it any more.
         unsafe { (self.library.uct_md_mem_dereg)(memory.domain.handle, region.0) };
     }
