@@ -180,7 +180,7 @@ const TIERS: &[Tier] = &[
     Tier { name: "walk", budget_minutes: 0.5, run: walk::tier, ci_only: false },
     Tier { name: "nodes", budget_minutes: 2.0, run: nodes::tier, ci_only: false },
     Tier { name: "cluster", budget_minutes: 3.5, run: cluster::tier, ci_only: false },
-    Tier { name: "fabrics", budget_minutes: 1.0, run: fabrics::tier, ci_only: false },
+    Tier { name: "fabrics", budget_minutes: 1.3, run: fabrics::tier, ci_only: false },
     Tier { name: "instructions", budget_minutes: 0.5, run: instructions::tier, ci_only: false },
     Tier { name: "bench", budget_minutes: 0.5, run: benchmarks::tier, ci_only: false },
     Tier { name: "fpga", budget_minutes: 4.0, run: fpga::tier, ci_only: false },

@@ -27,12 +27,13 @@ opal_core::image![
     btl_self,
     btl_sm,
     btl_tcp,
+    btl_uct,
     netif_packet,
 ];
 
 fn main() {
     // Each test in processes of its own: components are opened once per process.
-    let tests: [(&str, fn()); 25] = [
+    let tests: [(&str, fn()); 32] = [
         ("self", own),
         ("self, memory of the peer", || remote(None)),
         ("operations that take their time", || late(None)),
@@ -53,6 +54,13 @@ fn main() {
         ("ofi: tcp;ofi_rxm, memory of its own", || ofi_own_memory("tcp;ofi_rxm", true)),
         ("ofi: net, memory of its own", || ofi_own_memory("net", false)),
         ("ofi: sockets, memory of its own", || ofi_own_memory("sockets", true)),
+        ("uct: tcp", || uct("tcp")),
+        ("uct: posix", || uct("posix")),
+        ("uct: sysv", || uct("sysv")),
+        ("uct: posix,cma", || uct("posix,cma")),
+        ("uct: posix,cma, memory of the peer", uct_remote),
+        ("uct refuses strangers", uct_strangers),
+        ("uct: messages of another job", uct_forged),
         ("sleep and wake", sleep_and_wake),
         ("one sleep for memory and sockets", || one_sleep(connected_tcp)),
         ("one sleep for memory and a card", one_sleep_with_a_card),
@@ -238,7 +246,11 @@ fn opened_eth(side: u32) -> &'static dyn btl::Module {
 }
 
 fn count_of_eth(name: &str) -> u64 {
-    let pvar = btl_eth::COMPONENT.info().pvars.iter().find(|pvar| pvar.name == name).expect("it has this one");
+    count_of(&btl_eth::COMPONENT, name)
+}
+
+fn count_of(component: &dyn opal_core::mca::Component, name: &str) -> u64 {
+    let pvar = component.info().pvars.iter().find(|pvar| pvar.name == name).expect("it has this one");
     match pvar.reading {
         Reading::Of(read) => read(),
         _ => panic!("{name} is a number"),
@@ -289,6 +301,95 @@ fn take_provider(provider: &'static str) {
     let params = btl_ofi::INFO.params.iter();
     let param = params.copied().find(|param| param.name == "provider_include").expect("it has this parameter");
     param.set(provider, Source::Environment).expect("a text");
+}
+
+/// Over a transport of UCX. Where UCX is not installed there is nothing to run.
+fn uct(transports: &'static str) {
+    if has_ucx() {
+        take_transports(transports);
+        between_two(&btl_uct::COMPONENT);
+    }
+}
+
+fn uct_remote() {
+    if has_ucx() {
+        take_transports("posix,cma");
+        remote_between_two(&btl_uct::COMPONENT);
+    }
+}
+
+/// What a peer cannot have published, and what it has published where nothing would work.
+fn uct_strangers() {
+    if !has_ucx() {
+        return;
+    }
+    let mut pair = pair::fork();
+    let module = opened_uct(pair.side, 42);
+    let theirs = pair.exchange(&module.address());
+    let index = 1 - pair.side;
+    let add = |address: &[u8]| {
+        module.add_peer(Peer { index, is_self: false, same_node: true, address }).map(|endpoint| endpoint.is_some())
+    };
+    let changed = |at: usize| {
+        let mut address = theirs.clone();
+        address[at] ^= 1;
+        address
+    };
+    assert_eq!(add(&changed(0)), Err(opal_core::Error::Mismatch), "another wire format");
+    assert_eq!(add(&changed(4)), Err(opal_core::Error::Mismatch), "messages of another length");
+    assert_eq!(add(&changed(9)), Err(opal_core::Error::Mismatch), "another version of UCX");
+    assert_eq!(add(&changed(11)), Err(opal_core::Error::Mismatch), "another transport");
+    assert_eq!(add(&theirs[..theirs.len() - 1]), Err(opal_core::Error::Malformed), "cut off");
+    assert_eq!(add(&[]), Ok(false), "it has no UCX");
+    assert_eq!(add(&theirs), Ok(true));
+    assert_eq!(add(&theirs), Err(opal_core::Error::Exists), "twice");
+    pair.end();
+}
+
+/// What was not made with the job's secret is dropped and counted.
+fn uct_forged() {
+    if !has_ucx() {
+        return;
+    }
+    let mut pair = pair::fork();
+    btl::register_handler(0, |_, _, _| panic!("a message of another job was delivered")).expect("the id is free");
+    let module = opened_uct(pair.side, 42 + pair.side as u8);
+    let address = pair.exchange(&module.address());
+    let peer = Peer { index: 1 - pair.side, is_self: false, same_node: true, address: &address };
+    let endpoint = module.add_peer(peer).expect("it is good").expect("it is reached");
+    let dropped = || count_of(&btl_uct::COMPONENT, "dropped");
+    let end = Instant::now() + Duration::from_secs(60);
+    let mut sent = false;
+    while !sent || dropped() == 0 {
+        sent = sent || module.send(endpoint, 0, 7, 0, &mut |_| {}).is_ok();
+        assert_eq!(module.poll(), 0, "it counts as a message");
+        assert!(Instant::now() < end, "it never came");
+    }
+    assert_eq!(dropped(), 1);
+    pair.barrier();
+    pair.end();
+}
+
+fn opened_uct(side: u32, secret: u8) -> &'static dyn btl::Module {
+    take_transports("tcp");
+    btl::set_job(btl::Job { number: 4711, index: side, size: 2, one_node: true, secret: [secret; 32] });
+    btl_uct::COMPONENT.open().expect("it opens");
+    btl::Component::query(&btl_uct::COMPONENT).expect("it runs")[0]
+}
+
+fn has_ucx() -> bool {
+    // SAFETY: a text with a zero at its end.
+    let has = !unsafe { libc::dlopen(c"libucp.so.0".as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) }.is_null();
+    if !has {
+        eprintln!("skipped: this machine has no libucp.so.0 (Debian: libucx0)");
+    }
+    has
+}
+
+fn take_transports(transports: &'static str) {
+    let params = btl_uct::INFO.params.iter();
+    let param = params.copied().find(|param| param.name == "transports").expect("it has this parameter");
+    param.set(transports, Source::Environment).expect("a text");
 }
 
 fn strangers() {

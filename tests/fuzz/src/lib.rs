@@ -40,6 +40,10 @@ pub mod eth_window;
 #[path = "../../../components/btl/ofi/src/wire.rs"]
 pub mod ofi_wire;
 
+/// btl/uct: messages, published addresses and keys.
+#[path = "../../../components/btl/uct/src/wire.rs"]
+pub mod uct_wire;
+
 /// pml/ob1: memory that a sender names.
 #[path = "../../../components/pml/ob1/src/wire/remote_key.rs"]
 pub mod remote_key;

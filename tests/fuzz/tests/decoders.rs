@@ -22,7 +22,7 @@ use std::cell::Cell;
 use std::net::IpAddr;
 use test_fuzz::{
     Random, addresses, control, fuzz, handshake, hosts, ofi_wire, pmi1_wire, pmi2_wire, rank_lines, record, remote_key,
-    sm_wire, wire, xsm_wire,
+    sm_wire, uct_wire, wire, xsm_wire,
 };
 
 opal_core::image![opal_core::framework::atomics, memcpy_portable, shmem_memfd];
@@ -190,6 +190,69 @@ fn ofi_keys() {
         assert_eq!(ofi_wire::Key::parse(whole).encode(), *whole);
     });
     assert!(sound.get() > 100, "mutations must not all have another length");
+}
+
+/// As [`ofi_messages`] has it; the kind of a message is UCT's to carry.
+#[test]
+fn uct_messages() {
+    let job = Job { number: 77, index: 1, size: 4, one_node: false, secret: [5; 32] };
+    let token = uct_wire::token(&job, 0, 1);
+    let others = [(1, 0, 77, 5), (0, 2, 77, 5), (2, 1, 77, 5), (0, 1, 78, 5), (0, 1, 77, 6)];
+    for (from, to, number, secret) in others {
+        assert_ne!(uct_wire::token(&Job { number, secret: [secret; 32], ..job }, from, to), token);
+    }
+    let header = uct_wire::Header { from: 0, token, immediate: 0x0123_4567_89ab_cdef };
+    let sound = Cell::new(0);
+    fuzz(&[&header.encode()], ROUNDS, |bytes| {
+        let Some(first) = bytes.first_chunk() else { return };
+        if let Some(header) = uct_wire::Header::parse(first) {
+            sound.set(sound.get() + 1);
+            assert_eq!(header.encode(), *first);
+        }
+    });
+    assert!(sound.get() > 100, "mutations must not all be refused at the first byte");
+}
+
+#[test]
+fn uct_addresses() {
+    let messages = uct_wire::Place { transport: b"posix", device: &[1, 2, 3, 4, 5, 6, 7, 8], interface: &[9; 8] };
+    let memory = uct_wire::Place { transport: b"cma", device: &[], interface: &[7, 0, 0, 0] };
+    let address = uct_wire::Address { longest: 65528, version: [1, 13], messages, memory: Some(memory) };
+    let one = uct_wire::Address { memory: None, ..address };
+    let sound = Cell::new(0);
+    let seeds = [address, one].map(|address| address.encode().expect("short enough"));
+    fuzz(&[&seeds[0], &seeds[1]], ROUNDS, |bytes| {
+        let _ = uct_wire::wire_id_of(bytes);
+        if let Some(address) = uct_wire::Address::parse(bytes) {
+            sound.set(sound.get() + 1);
+            for place in [Some(address.messages), address.memory].into_iter().flatten() {
+                assert!(place.device.len().max(place.interface.len()) <= uct_wire::ADDRESS_MAX);
+            }
+            assert_eq!(address.encode().as_deref(), Some(bytes));
+        }
+    });
+    assert!(sound.get() > 100, "mutations must not all be refused");
+    let long = uct_wire::Place { device: &[0; 129], ..messages };
+    assert_eq!(uct_wire::Address { messages: long, ..address }.encode(), None, "too long");
+}
+
+/// What is handed to UCX as a key has the length that UCX expects, whatever else is in it.
+#[test]
+fn uct_keys() {
+    let sound = Cell::new(0);
+    for bytes in [0, 9] {
+        let key = uct_wire::key(&[0x5a; 9][..bytes]).expect("short enough");
+        assert_eq!(uct_wire::packed_key(&key, bytes), Some(&[0x5a; 9][..bytes]));
+        assert_eq!(uct_wire::packed_key(&key, bytes + 1), None, "another length");
+        fuzz(&[&key], ROUNDS, |mutant| {
+            if let Some(packed) = uct_wire::packed_key(mutant, bytes) {
+                sound.set(sound.get() + 1);
+                assert_eq!(packed.len(), bytes);
+            }
+        });
+    }
+    assert!(sound.get() > 100, "mutations must not all be refused");
+    assert_eq!(uct_wire::key(&[0; 256]), None);
 }
 
 /// Memory that a sender names is what a sender can have named, with a key that has a length.

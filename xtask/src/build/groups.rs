@@ -44,7 +44,7 @@ pub const MINIMAL_BARE: &[&str] = &[
 /// In `all` but not in `default`: needs a device, privileges, a library of others or a component that does, is for tests, or exists to be
 /// compared with others.
 pub const NOT_DEFAULT: &[&str] =
-    &["btl/faulty", "btl/ofi", "ess/pmix", "fbtl/faulty", "osc/rdma", "rcache/grdma", "smsc/faulty"];
+    &["btl/faulty", "btl/ofi", "btl/uct", "ess/pmix", "fbtl/faulty", "osc/rdma", "rcache/grdma", "smsc/faulty"];
 
 /// Without these no MPI runs: a framework, and the component of it that must be there, or `None` for any.
 /// A framework that has no crates yet is not asked for.

@@ -1,17 +1,20 @@
-//! Fabrics by libfabric: what btl/ofi finds and says, programs over its providers on this node and over test hosts.
+//! Fabrics by libfabric: what btl/ofi finds and says, programs over its providers on this node and over test hosts. Those by UCX stand in
+//! `uct.rs`.
 
-use super::cluster::rig::{Rig, contains, expect, on_two_with, reached_by, run, verdict};
+mod program;
+mod uct;
+
+use self::program::{LIMIT, PROGRAMS, Said, compiled, job_of, unless_lacking};
+use super::cluster::rig::{Rig, contains, expect, on_two_with, reached_by, run};
 use super::foreign::{LIBFABRIC, library};
 use super::session::deadline::Ended;
-use super::{Session, Verdict, deadline};
+use super::{Session, deadline};
 use crate::cluster::hosts::{self, Cluster, Manager};
 use crate::failure::{Result, fail};
 use crate::shell;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
-use std::time::Duration;
 
-type Said = fn(&mut Session) -> Result<()>;
 /// A case on two hosts; `tests/c/rma_nodes.c`, compiled.
 type OnTwo = fn(&Rig, &Cluster, &Path) -> Result<()>;
 
@@ -54,11 +57,8 @@ pub fn tier(session: &mut Session) -> Result<()> {
             })
         });
     }
+    uct::cases(session);
     Ok(())
-}
-
-fn unless_lacking(lacks: Option<String>, case: impl FnOnce() -> Result<()>) -> Verdict {
-    lacks.map_or_else(|| verdict(case()), Verdict::Skipped)
 }
 
 /// Provider, program of `tests/c`, ranks.
@@ -235,24 +235,6 @@ fn job(session: &mut Session, program: &str, ranks: u32, options: &[&str]) -> Re
     job_of(session, ("c", &[program]), ranks, options)
 }
 
-/// A program of a folder of `tests`, with its arguments.
-fn job_of(session: &mut Session, (place, program): (&str, &[&str]), ranks: u32, options: &[&str]) -> Result<Ended> {
-    let executable = compiled(session, place, program[0])?;
-    let mut command = Command::new(library(session)?.join("bin/mpirun"));
-    command.arg("-n").arg(ranks.to_string()).args(options).arg(executable).args(&program[1..]);
-    deadline::run(&mut command, LIMIT, &session.scratch().join("fabrics/job.log"))
-}
-
-fn compiled(session: &mut Session, place: &str, program: &str) -> Result<PathBuf> {
-    let dist = library(session)?;
-    let folder = session.scratch().join("fabrics");
-    shell::folder(&folder)?;
-    let executable = folder.join(program);
-    let source = session.tree.root.join(format!("tests/{place}/{program}.c"));
-    shell::output(Command::new(dist.join("bin/mpicc")).arg("-O1").arg(source).arg("-o").arg(&executable).arg("-lm"))?;
-    Ok(executable)
-}
-
 /// Ranks in blocks and in turn: shared memory within a host, the fabric between them.
 fn places(rig: &Rig, cluster: &Cluster, _windows: &Path) -> Result<()> {
     for (by, nodes) in [("slot", [0, 0, 1, 1]), ("node", [0, 1, 0, 1])] {
@@ -289,18 +271,6 @@ fn mpirun(rig: &Rig, cluster: &Cluster) -> Result<Command> {
     Ok(command)
 }
 
-const PROGRAMS: &[&str] = &[
-    "pt2pt_blocking",
-    "pt2pt_nonblocking",
-    "pt2pt_any_source",
-    "pt2pt_persistent",
-    "pt2pt_probe",
-    "pt2pt_unexpected",
-    "coll_blocking_1",
-    "coll_nonblocking_4",
-    "rma_fence",
-    "threads_pt2pt",
-];
 const WINDOW_PROGRAMS: &[&[&str]] = &[
     &["rma_fence"],
     &["rma_groups"],
@@ -321,4 +291,3 @@ const WINDOW_PROGRAMS: &[&[&str]] = &[
 const SLOW_OVER_SOCKETS: &[&str] = &["rma_litmus", "rma_random"];
 /// Larger than any that is tested.
 const WIDE_WINDOW: &str = "400";
-const LIMIT: Duration = Duration::from_secs(240);

@@ -25,6 +25,13 @@ pub const LIBFABRIC: Foreign = Foreign {
     package: "libfabric-dev",
     components: &["btl/ofi", "osc/rdma", "rcache/grdma", "memory/hook"],
 };
+/// What btl/uct needs; with the cache of its registrations.
+pub const UCX: Foreign = Foreign {
+    name: "UCX",
+    pkg_config: "ucx-uct",
+    package: "libucx-dev",
+    components: &["btl/uct", "rcache/grdma", "memory/hook"],
+};
 
 impl Foreign {
     /// What is missing for it here.
@@ -43,7 +50,7 @@ pub fn library(session: &mut Session) -> Result<PathBuf> {
     if let Some(dist) = BUILT.get() {
         return Ok(dist.clone());
     }
-    let here = [PMIX, LIBFABRIC].into_iter().filter(|foreign| foreign.lacks().is_none());
+    let here = [PMIX, LIBFABRIC, UCX].into_iter().filter(|foreign| foreign.lacks().is_none());
     let components = ["default"].into_iter().chain(here.flat_map(|foreign| foreign.components.iter().copied()));
     let components = components.map(str::to_owned).collect();
     let out = session.scratch().join("foreign");

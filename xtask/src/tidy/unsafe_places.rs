@@ -42,6 +42,7 @@ const PLACES: &[&str] = &[
     "components/*/*/src/module.rs",
     "components/btl/ofi/src/raw/",
     "components/btl/tcp/src/lazy.rs",
+    "components/btl/uct/src/raw/",
     "components/pml/ob1/src/checksum/transport.rs",
     // Lends a program's data to the frameworks below.
     "components/io/ompio/src/access.rs",

@@ -23,6 +23,8 @@ opal_core::image![
     btl_sm,
     #[cfg(feature = "btl-tcp")]
     btl_tcp,
+    #[cfg(feature = "btl-uct")]
+    btl_uct,
     #[cfg(feature = "btl-xsm")]
     btl_xsm,
     #[cfg(feature = "coll-basic")]
