@@ -43,6 +43,7 @@ fn orders() -> JobOrders {
             command: b"/bin/mpirun".to_vec(),
             include: "eth0".to_owned(),
             exclude: String::new(),
+            ports: "5000-5100".to_owned(),
         },
     }
 }

@@ -76,6 +76,7 @@ fn oob_frames() -> Vec<oob::Frame> {
             command: b"/bin/mpirun".to_vec(),
             include: "eth0".into(),
             exclude: String::new(),
+            ports: "5000-5100".into(),
         },
     };
     let aborted = Some((-3, "called x".to_owned()));

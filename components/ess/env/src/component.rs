@@ -3,14 +3,15 @@
 use crate::segment::Place;
 use alloc::boxed::Box;
 use alloc::format;
-use opal_core::mca::{self, Declined};
+use opal_core::mca::{self, Declined, Source};
 use opal_core::sync::Once;
 use orte_core::environment::{Contract, SEGMENT};
-use orte_core::framework::ess;
+use orte_core::framework::{ess, plm};
 use orte_core::segment::member::Patience;
 
 opal_core::params! {
-    /// How long to wait for the addresses of a rank at start-up before giving up.
+    /// How long to wait for the addresses of a rank at start-up before giving up. Unless it is set, it is longer than
+    /// plm_start_timeout_s: where the daemon of a host does not call, mpirun says so first.
     pub static LOOKUP_TIMEOUT_S: Size = Int(60), "s", level 6;
 }
 
@@ -36,8 +37,7 @@ impl ess::Component for Component {
         let contract = decoded.ok_or(Declined("no launcher left a segment"))?;
         let who = format!("{}:{} rank {}", opal_core::sys::hostname(), opal_core::sys::pid(), contract.rank);
         opal_core::log::set_prefix(who);
-        let patience =
-            Patience { parameter: "ess_env_lookup_timeout_s", seconds: || LOOKUP_TIMEOUT_S.int().unsigned_abs() };
+        let patience = Patience { parameter: "ess_env_lookup_timeout_s", seconds: lookup_timeout_s };
         let place = crate::segment::open(contract, patience).map_err(|sentence| declined(&sentence))?;
         let module: &'static dyn ess::Module = match COMPONENT.module.call_once(|| place) {
             Place::OneNode(member) => member,
@@ -53,9 +53,36 @@ opal_core::component! {
     in orte_core::framework::ess, name "env", params ALL
 }
 
+fn lookup_timeout_s() -> u64 {
+    let of_start_s = plm::START_TIMEOUT_S.int().clamp(0, 1 << 20).unsigned_abs();
+    patience_s(LOOKUP_TIMEOUT_S.int().unsigned_abs(), LOOKUP_TIMEOUT_S.source(), of_start_s)
+}
+
+/// What somebody set holds; otherwise daemons, which start the other ranks, have their time first.
+fn patience_s(own_s: u64, source: Source, of_start_s: u64) -> u64 {
+    match source {
+        Source::Default => own_s.max(of_start_s + AFTER_START_S),
+        _ => own_s,
+    }
+}
+
 /// A launcher is there but its traces are wrong: the process is about to end, so the sentence may stay for ever.
 fn declined(sentence: &str) -> Declined {
     Declined(Box::leak(Box::from(sentence)))
 }
 
 const PRIORITY: i32 = 50;
+/// mpirun, which waits for the daemons, is loaded at times.
+const AFTER_START_S: u64 = 30;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn daemons_that_do_not_call_are_told_of_first() {
+        assert_eq!(patience_s(60, Source::Default, 60), 90);
+        assert_eq!(patience_s(60, Source::Default, 5), 60);
+        assert_eq!(patience_s(60, Source::Environment, 60), 60);
+    }
+}

@@ -13,6 +13,7 @@ use crate::link::{self, Link};
 use crate::refusal::Refusal;
 use crate::tree::Process;
 use door::Door;
+use opal_core::mca::ports;
 use orte_core::oob::interfaces::Chosen;
 use orte_core::oob::{Frame, Secret};
 use orte_core::routed::{Router, Tree, Way, envelope};
@@ -106,10 +107,11 @@ pub struct Entrance {
 }
 
 impl Entrance {
-    /// Listens on the interfaces that these lists name.
-    pub fn open(secret: Secret, include: &str, exclude: &str) -> Result<Entrance, Refusal> {
+    /// Listens on the interfaces that these lists name, on ports of this range.
+    pub fn open(secret: Secret, include: &str, exclude: &str, range: &str) -> Result<Entrance, Refusal> {
         let chosen = Chosen::of_machine(include, exclude).map_err(Refusal::usage)?;
-        let (door, addresses) = Door::open(secret, &chosen)?;
+        let range = ports(range).map_err(|why| Refusal::usage(format!("oob_tcp_port: {why}")))?;
+        let (door, addresses) = Door::open(secret, &chosen, range)?;
         Ok(Entrance { door, addresses })
     }
 }
@@ -338,8 +340,9 @@ impl Children {
             }
         }
         if let (Some(why), State::Up) = (lost, child.state) {
+            let why = format!("its daemon ended, or the network to it did, between {} ({why})", link.ends());
             (child.state, child.link) = (State::Left, None);
-            events.push(Event::Lost(child.node, format!("its daemon ended, or the network to it did ({why})")));
+            events.push(Event::Lost(child.node, why));
         }
     }
 
@@ -368,8 +371,9 @@ impl Children {
                 link.send(&envelope::encode(Way::Neighbor, &Frame::Beat));
             }
             if now.duration_since(link.heard) >= self.silence {
+                let why = link::silent(self.silence, link.ends());
                 (child.state, child.link) = (State::Left, None);
-                events.push(Event::Lost(child.node, link::silent(self.silence)));
+                events.push(Event::Lost(child.node, why));
             }
         }
     }

@@ -4,7 +4,8 @@ use opal_core::sys;
 use orte_core::oob::{OobFlaw, Receiver, Sender};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, SendFlags, sockopt};
+use rustix::net::{RecvFlags, SendFlags, SocketAddrAny, sockopt};
+use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 /// One end of it.
@@ -14,6 +15,8 @@ pub struct Link {
     receiver: Receiver,
     waiting: Vec<u8>,
     written: usize,
+    /// Both addresses, for people.
+    ends: String,
     /// When something came last.
     pub heard: Instant,
 }
@@ -29,7 +32,13 @@ pub struct News {
 impl Link {
     /// Takes over a socket that does not block.
     pub fn new(socket: OwnedFd, sender: Sender, receiver: Receiver) -> Link {
-        Link { socket, sender, receiver, waiting: Vec::new(), written: 0, heard: Instant::now() }
+        let ends = ends_of(&socket);
+        Link { socket, sender, receiver, waiting: Vec::new(), written: 0, ends, heard: Instant::now() }
+    }
+
+    /// The addresses of this end and of the other one, for people.
+    pub fn ends(&self) -> &str {
+        &self.ends
     }
 
     /// What to wait for.
@@ -132,12 +141,22 @@ pub fn changed(flaw: &OobFlaw) -> String {
     format!("{flaw}; a third party on the way changes frames")
 }
 
-/// Why a host that says nothing is given up, as half a sentence.
-pub fn silent(silence: Duration) -> String {
+/// Why a host that says nothing is given up, as half a sentence. `ends` are those of the connection.
+pub fn silent(silence: Duration, ends: &str) -> String {
     format!(
-        "nothing was heard of it for {} s (--mca oob_tcp_silence_timeout_s): the host or the network is down, or its daemon is stopped",
+        "nothing was heard of it for {} s (--mca oob_tcp_silence_timeout_s): the host, or the network between {ends}, is down, or its \
+         daemon is stopped",
         silence.as_secs()
     )
+}
+
+fn ends_of(socket: &OwnedFd) -> String {
+    let text = |address: Option<SocketAddrAny>| {
+        let address = address.and_then(|address| SocketAddr::try_from(address).ok());
+        address.map_or_else(|| "an unknown address".to_owned(), |address| address.to_string())
+    };
+    let (own, other) = (rustix::net::getsockname(socket).ok(), rustix::net::getpeername(socket).ok().flatten());
+    format!("{} and {}", text(own), text(other))
 }
 
 /// How often one says that one is alive.

@@ -9,8 +9,8 @@ use orte_core::oob::{Accepting, Receiver, Secret, Sender};
 use rustix::event::{PollFd, PollFlags};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
-use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketAddrAny, SocketFlags, SocketType};
-use std::net::SocketAddr;
+use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketAddrAny, SocketFlags, SocketType, sockopt};
+use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
 
 /// All doors of this process.
@@ -44,17 +44,17 @@ pub struct Guest {
 }
 
 impl Door {
-    /// Listens; the second value is where.
-    pub fn open(secret: Secret, chosen: &Chosen) -> Result<(Door, Vec<SocketAddr>), Refusal> {
+    /// Listens on ports from the first to the last of these, or on any; the second value is where.
+    pub fn open(secret: Secret, chosen: &Chosen, range: (u16, u16)) -> Result<(Door, Vec<SocketAddr>), Refusal> {
         let (mut listeners, mut addresses, mut refused) = (Vec::new(), Vec::new(), None);
         for address in &chosen.addresses {
-            match listen(SocketAddr::new(*address, 0)) {
+            match listen_in(*address, range) {
                 Ok((listener, address)) => {
                     listeners.push(listener);
                     addresses.push(address);
                 }
                 // One family may be switched off.
-                Err(errno) => refused = Some(format!("{address}: {errno}")),
+                Err(why) => refused = Some(format!("{address}: {why}")),
             }
         }
         match (listeners.is_empty(), refused) {
@@ -186,10 +186,24 @@ impl Caller {
     }
 }
 
+/// The first port of the range that is free. `Err` with a few words.
+fn listen_in(address: IpAddr, (first, last): (u16, u16)) -> Result<(OwnedFd, SocketAddr), String> {
+    for port in first..=last {
+        match listen(SocketAddr::new(address, port)) {
+            Err(Errno::ADDRINUSE) if port != 0 => {}
+            Err(errno) if port != 0 => return Err(format!("{errno} (oob_tcp_port is {first}-{last})")),
+            other => return other.map_err(|errno| errno.to_string()),
+        }
+    }
+    Err(format!("all ports of oob_tcp_port {first}-{last} are in use; name a longer range"))
+}
+
 fn listen(address: SocketAddr) -> Result<(OwnedFd, SocketAddr), Errno> {
     let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
     let socket = rustix::net::socket_with(family, SocketType::STREAM, flags, None)?;
+    // A port that was named is free as soon as nobody listens there, whatever is left of connections that ended.
+    sockopt::set_socket_reuseaddr(&socket, address.port() != 0)?;
     rustix::net::bind(&socket, &address)?;
     rustix::net::listen(&socket, BACKLOG)?;
     let bound: SocketAddrAny = rustix::net::getsockname(&socket)?;
