@@ -109,7 +109,7 @@ const UNHURRIED: &[mpi4py::Module] =
     &[("test_p2p_buf.TestP2PBufWorld", 13, 0), ("test_cco_buf.TestCCOBufWorld", 13, 0)];
 /// Of programs of others.
 const LONG: Duration = Duration::from_secs(900);
-const CASES: [&str; 26] = [
+const CASES: [&str; 27] = [
     "one_wire",
     "unnamed",
     "weights",
@@ -121,6 +121,7 @@ const CASES: [&str; 26] = [
     "detour",
     "falls_silent",
     "goes_down",
+    "pulled_link",
     "many_addresses",
     "routes",
     "striping",

@@ -1,6 +1,6 @@
 //! How a daemon comes to trust mpirun, or the daemon that started it: it reads the invitation, calls, and gets its orders.
 
-use crate::link::{self, Link};
+use crate::link::{self, Link, Wire};
 use crate::refusal::{OWN, Refusal};
 use orte_core::oob::handshake::Step;
 use orte_core::oob::invitation::{LONGEST, Refused};
@@ -76,6 +76,8 @@ fn use_all_processors() {
 pub struct Answer {
     /// The connection.
     pub link: Link,
+    /// Where the other end listens.
+    pub addresses: Vec<SocketAddr>,
     /// What to start.
     pub orders: JobOrders,
     /// The same as it came.
@@ -88,6 +90,7 @@ pub struct Answer {
 pub fn starter(invitation: &Invitation, node: u32) -> Result<Answer, Refusal> {
     let end = Instant::now() + Duration::from_millis(invitation.patience_ms);
     let mut link = call(invitation, node, end)?;
+    let mut listening = invitation.addresses.clone();
     // mpirun itself sends nobody to a second place.
     let mut was_sent_on = false;
     loop {
@@ -102,21 +105,23 @@ pub fn starter(invitation: &Invitation, node: u32) -> Result<Answer, Refusal> {
                     let addresses: Result<Vec<SocketAddr>, _> = addresses.iter().map(|text| text.parse()).collect();
                     let addresses =
                         addresses.map_err(|_| Refusal::system("hearing mpirun", "it named no addresses"))?;
+                    listening.clone_from(&addresses);
                     link = call(&Invitation { addresses, ..invitation.clone() }, node, end)?;
                     continue;
                 }
                 Frame::Orders(orders) if orders.names.len() > node as usize => {
-                    Ok(Answer { link, orders: *orders, bytes, behind: payloads.collect() })
+                    Ok(Answer { link, addresses: listening, orders: *orders, bytes, behind: payloads.collect() })
                 }
                 // The job ended before it began.
                 Frame::Finish => Err(Refusal::nothing_to_do()),
                 _ => Err(failed()),
             };
         }
-        if let Some(why) = news.lost {
-            return Err(Refusal::system("hearing mpirun", why));
-        }
-        wait(&[(&link.socket(), PollFlags::IN)], end)?;
+        let lost = news.lost.or_else(|| news.broken.map(|errno| format!("the connection to it failed: {errno}")));
+        let Some(socket) = link.socket().filter(|_| lost.is_none()) else {
+            return Err(Refusal::system("hearing mpirun", lost.unwrap_or_default()));
+        };
+        wait(&[(&socket, PollFlags::IN)], end)?;
     }
 }
 
@@ -178,7 +183,8 @@ fn in_order(addresses: &[SocketAddr], ssh_connection: Option<&str>) -> (Vec<Sock
     if reached.is_empty() { (others, reached) } else { (reached, others) }
 }
 
-fn begin(address: &SocketAddr) -> Result<OwnedFd, Errno> {
+/// A socket on its way there.
+pub fn begin(address: &SocketAddr) -> Result<OwnedFd, Errno> {
     let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
     let socket = rustix::net::socket_with(family, SocketType::STREAM, flags, None)?;
@@ -214,7 +220,8 @@ fn prove(invitation: &Invitation, node: u32, socket: OwnedFd, end: Instant) -> R
                 send(&bytes)?;
                 link::notice_silent_host(socket.as_fd(), Duration::from_millis(invitation.silence_ms))
                     .map_err(|errno| failed(&errno))?;
-                return Ok(Link::new(socket, Sender::new(keys.daemon), Receiver::new(keys.mpirun, rest)));
+                let wire = Wire::new(socket, Sender::new(keys.daemon), Receiver::new(keys.mpirun, rest));
+                return Ok(Link::new(wire));
             }
             Step::Wait | Step::Send(_) => {}
         }
