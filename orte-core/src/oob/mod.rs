@@ -31,7 +31,7 @@ pub use frame::Frame;
 pub use handshake::{Accepting, Calling, Keys};
 pub use invitation::Invitation;
 pub use orders::{App, Daemons, JobOrders};
-pub use resume::Session;
+pub use resume::Resumable;
 pub use sealed::{Receiver, Sender};
 
 /// Raised when a frame, the handshake or the invitation changes.

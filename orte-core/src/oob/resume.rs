@@ -16,7 +16,7 @@ use alloc::vec::Vec;
 
 /// One end of a connection, whatever it goes over.
 #[derive(Default)]
-pub struct Session {
+pub struct Resumable {
     /// Frames that this end gave out.
     sent: u64,
     /// Those of them that the other end has not acknowledged: the last ones.
@@ -30,7 +30,7 @@ pub struct Session {
     untold_bytes: usize,
 }
 
-impl Session {
+impl Resumable {
     /// The payload for a frame in its envelope, which is not empty.
     pub fn give(&mut self, frame: &[u8]) -> Vec<u8> {
         self.sent += 1;
@@ -117,7 +117,7 @@ mod tests {
 
     /// One end with its connection.
     struct End {
-        session: Session,
+        session: Resumable,
         sender: Sender,
         receiver: Receiver,
         got: Vec<Vec<u8>>,
@@ -126,7 +126,7 @@ mod tests {
     impl End {
         fn new() -> End {
             let (sender, receiver) = (Sender::new([1; 32]), Receiver::new([1; 32], Vec::new()));
-            End { session: Session::default(), sender, receiver, got: Vec::new() }
+            End { session: Resumable::default(), sender, receiver, got: Vec::new() }
         }
 
         fn send(&mut self, frame: &[u8]) -> Vec<u8> {
@@ -188,7 +188,7 @@ mod tests {
 
     #[test]
     fn what_is_acknowledged_is_not_kept() {
-        let (mut one, mut other) = (Session::default(), Session::default());
+        let (mut one, mut other) = (Resumable::default(), Resumable::default());
         for _ in 0..1000 {
             let payload = one.give(&[7; 1000]);
             assert_eq!(other.take(&payload), Ok(Some(vec![7; 1000])));
@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn counts_that_cannot_be_are_refused() {
-        let mut session = Session::default();
+        let mut session = Resumable::default();
         session.give(b"x");
         assert_eq!(session.take(b"short"), Err(OobFlaw::Length));
         assert_eq!(session.take(&2u64.to_le_bytes()), Err(COUNT));

@@ -3,7 +3,7 @@
 use crate::segment::Place;
 use alloc::boxed::Box;
 use alloc::format;
-use opal_core::mca::{self, Declined, Source};
+use opal_core::mca::{self, Declined};
 use opal_core::sync::Once;
 use orte_core::environment::{Contract, SEGMENT};
 use orte_core::framework::{ess, plm};
@@ -54,16 +54,7 @@ opal_core::component! {
 }
 
 fn lookup_timeout_s() -> u64 {
-    let of_start_s = plm::START_TIMEOUT_S.int().clamp(0, 1 << 20).unsigned_abs();
-    patience_s(LOOKUP_TIMEOUT_S.int().unsigned_abs(), LOOKUP_TIMEOUT_S.source(), of_start_s)
-}
-
-/// What somebody set holds; otherwise daemons, which start the other ranks, have their time first.
-fn patience_s(own_s: u64, source: Source, of_start_s: u64) -> u64 {
-    match source {
-        Source::Default => own_s.max(of_start_s + AFTER_START_S),
-        _ => own_s,
-    }
+    plm::after_start_s(LOOKUP_TIMEOUT_S.int().unsigned_abs(), LOOKUP_TIMEOUT_S.source())
 }
 
 /// A launcher is there but its traces are wrong: the process is about to end, so the sentence may stay for ever.
@@ -72,17 +63,3 @@ fn declined(sentence: &str) -> Declined {
 }
 
 const PRIORITY: i32 = 50;
-/// mpirun, which waits for the daemons, is loaded at times.
-const AFTER_START_S: u64 = 30;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn daemons_that_do_not_call_are_told_of_first() {
-        assert_eq!(patience_s(60, Source::Default, 60), 90);
-        assert_eq!(patience_s(60, Source::Default, 5), 60);
-        assert_eq!(patience_s(60, Source::Environment, 60), 60);
-    }
-}

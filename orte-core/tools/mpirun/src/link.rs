@@ -1,7 +1,7 @@
 //! A connection between neighbours in the tree of hosts after the handshake: frames in their envelopes in and out, never waiting.
 
 use orte_core::oob::sealed::LONGEST;
-use orte_core::oob::{OobFlaw, Receiver, Sender, Session};
+use orte_core::oob::{OobFlaw, Receiver, Resumable, Sender};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, SocketAddrAny, sockopt};
@@ -14,7 +14,7 @@ pub struct Link {
     wire: Option<Wire>,
     /// The sockets before, until something came over the present one: to the other end the end of a stream is that of this process.
     old: Vec<OwnedFd>,
-    session: Session,
+    session: Resumable,
     /// Both addresses, for people.
     ends: String,
     /// The other one.
@@ -49,7 +49,7 @@ impl Link {
     /// The first one.
     pub fn new(wire: Wire) -> Link {
         let (ends, peer) = ends_of(&wire.socket);
-        Link { wire: Some(wire), old: Vec::new(), session: Session::default(), ends, peer, heard: Instant::now() }
+        Link { wire: Some(wire), old: Vec::new(), session: Resumable::default(), ends, peer, heard: Instant::now() }
     }
 
     /// The addresses of this end and of the other one, for people.
