@@ -405,10 +405,11 @@ impl Children {
             if beats {
                 link.send(&envelope::encode(Way::Neighbor, &Frame::Beat));
             }
-            // A system that resets a connection is there, and its daemon would have called again.
-            let reset = child
-                .broken
-                .filter(|(at, why)| matches!(*why, Errno::CONNRESET | Errno::PIPE) && now >= *at + CALLS_AGAIN);
+            // A system that resets a connection is there, and its daemon would have called again; one whose agent ended, too, has ended.
+            let has_ended = child.agent.is_some_and(|agent| self.agents[agent].ended.is_some());
+            let reset = child.broken.filter(|(at, why)| {
+                matches!(*why, Errno::CONNRESET | Errno::PIPE) && (has_ended || now >= *at + CALLS_AGAIN)
+            });
             if reset.is_some() || now.duration_since(link.heard) >= self.silence {
                 let why = match reset {
                     Some((_, errno)) => {
