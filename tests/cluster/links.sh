@@ -241,3 +241,36 @@ slow_checksums() {
     echo "$case: $first bytes crossed the wire for $((bytes * times)); $(cat "$work/out")"
     [ "$first" -lt $((bytes * times * 5 / 4)) ] || fail "much was sent twice"
 }
+
+# mpirun and a daemon have two wires in common, and the one that ssh came over is pulled: the daemon calls over the other one. What ranks
+# write and read arrives once and in order. The job takes longer than a host may be silent.
+pulled_link() {
+    both_wires
+    cat >"$work/agent" <<END
+#!/bin/sh
+export SSH_CONNECTION="10.77.1.1 40000 10.77.1.2 22"
+exec ip netns exec $space sh -c "\$2"
+END
+    chmod +x "$work/agent"
+    first=$(sent "$one") second=$(sent "$two")
+    (
+        # shellcheck disable=SC2016
+        seq 100000 | timeout 60 "$dist/bin/mpirun" --mca plm_ssh_agent "$work/agent" --mca oob_tcp_if_include 10.77.0.0/16 \
+            --mca oob_tcp_silence_timeout_s 4 --host far.invalid sh -c 'for i in $(seq 700); do echo $i; sleep 0.01; done; cat'
+    ) >"$work/out" 2>"$work/said" &
+    job=$!
+    for _ in $(seq 400); do
+        [ "$(wc -l <"$work/out")" -lt 50 ] || break
+        kill -0 "$job" 2>/dev/null || fail "the job ended before the wire was pulled"
+        sleep 0.05
+    done
+    first=$(($(sent "$one") - first)) second=$(($(sent "$two") - second))
+    [ "$first" -gt $((5 * second)) ] || fail "the daemon did not call over the wire of ssh: $first and $second bytes crossed"
+    ip link set "$one" down
+    second=$(sent "$two")
+    wait "$job" || fail "a wire was pulled, and the job failed"
+    second=$(($(sent "$two") - second))
+    (seq 700 && seq 100000) | cmp - "$work/out" || fail "what the rank wrote did not arrive once and in order"
+    [ "$second" -ge 100000 ] || fail "only $second bytes took the other wire"
+    echo "$case: $second bytes took the other wire"
+}

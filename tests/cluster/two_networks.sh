@@ -3,7 +3,7 @@
 # which way the messages went. Needs root and iproute2; ends with status 77 and a reason where it cannot run.
 #
 #   tests/cluster/two_networks.sh [dist [case]]      one_wire unnamed weights exclude_network exclude_name include_unknown ipv6
-#   no_answer detour falls_silent goes_down
+#   no_answer detour falls_silent goes_down pulled_link
 #   many_addresses routes striping unequal slows_down slow_checksums flapping lossy       (links.sh; SEEDS="1 2 …" for the last two)
 #   frames frames_refused frames_lossy frames_end                                     (frames.sh: btl/eth)
 #   gateway no_route other_family two_families two_transports              (ways.sh)
@@ -250,7 +250,7 @@ case $case in
 frames_lossy | frames_end) cc -O2 "$here/lossy_wire.c" -o "$work/lossy_wire" ;;
 all | lossy) "$dist/bin/mpicc" -O2 "$here/traffic.c" -o "$work/traffic" && cc -O2 "$here/lossy_wire.c" -o "$work/lossy_wire" ;;
 esac
-[ "$case" != all ] || set -- one_wire unnamed weights exclude_network exclude_name include_unknown ipv6 no_answer detour falls_silent goes_down \
+[ "$case" != all ] || set -- one_wire unnamed weights exclude_network exclude_name include_unknown ipv6 no_answer detour falls_silent goes_down pulled_link \
     many_addresses routes striping unequal slows_down slow_checksums flapping lossy frames frames_refused frames_lossy frames_end gateway no_route other_family two_families two_transports
 [ "$case" = all ] || set -- "$case"
 for case in "$@"; do

@@ -17,6 +17,7 @@ pub mod image;
 pub mod name;
 pub mod open_mpi;
 pub mod param;
+pub mod ports;
 pub mod pvar;
 pub mod select;
 pub mod source;
@@ -24,6 +25,7 @@ pub mod source;
 pub use component::{Component, Declined};
 pub use framework::{Framework, Info, Layer, Policy};
 pub use param::{Kind, Param, Source, Value};
+pub use ports::ports;
 pub use pvar::{Pvar, PvarClass};
 pub use select::{open, open_static, select_best, select_one};
 

@@ -3,7 +3,7 @@
 //! Its components are a part of mpirun, which alone uses these parameters. Ranks know their names, so that they do not warn of them.
 
 use opal_core::mca::param::Change;
-use opal_core::mca::{Framework, Kind, Layer, Param, Policy, Value};
+use opal_core::mca::{Framework, Kind, Layer, Param, Policy, Source, Value};
 use opal_core::params;
 
 /// `plm` itself.
@@ -51,3 +51,28 @@ pub static FRAMEWORK: Framework =
             &SLURM_ARGS,
             &START_TIMEOUT_S,
         ]);
+
+/// How long a rank waits for what needs all daemons: what somebody set holds, otherwise these have their time first, so that mpirun says
+/// which of them did not call.
+pub fn after_start_s(own_s: u64, source: Source) -> u64 {
+    let of_start_s = START_TIMEOUT_S.int().clamp(0, 1 << 20).unsigned_abs();
+    match source {
+        Source::Default => own_s.max(of_start_s + LATER_S),
+        _ => own_s,
+    }
+}
+
+/// mpirun, which waits for the daemons, is loaded at times.
+const LATER_S: u64 = 30;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn daemons_that_do_not_call_are_told_of_first() {
+        assert_eq!(after_start_s(60, Source::Default), 90);
+        assert_eq!(after_start_s(100, Source::Default), 100);
+        assert_eq!(after_start_s(60, Source::Environment), 60);
+    }
+}

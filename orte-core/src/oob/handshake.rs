@@ -2,12 +2,14 @@
 //!
 //! | sender | message | bytes |
 //! |---|---|---|
-//! | daemon | magic (8 bytes), protocol u32, node u32, nonce (32 bytes), PROOF("call", all of that) | 80 |
-//! | mpirun | nonce (32 bytes), PROOF("answer", the call, nonce) | 64 |
+//! | daemon | magic (8 bytes), protocol u32, node u32, taken u64, nonce (32 bytes), PROOF("call", all of that) | 88 |
+//! | mpirun | nonce (32 bytes), taken u64, PROOF("answer", the call, nonce, taken) | 72 |
 //! | daemon | PROOF("confirm", the call, mpirun's nonce) | 32 |
 //!
 //! PROOF is HMAC-SHA-256 (RFC 2104) under the job's secret, compared in constant time. That of the call tells outsiders
-//! at once. An attacker that recorded a call can send it again, but not confirm it. Frames follow, under keys that are
+//! at once. Taken is how many frames of the other side came over connections before this one ([`super::resume`]): 0 for a first call, and
+//! more for each later one, since a daemon that was not told its orders does not call again.
+//! An attacker that recorded a call can send it again, but not confirm it. Frames follow, under keys that are
 //! proofs as well: both nonces go into them, so no two connections have the same.
 
 use super::{OobFlaw, PROTOCOL, SECRET_BYTES, Secret};
@@ -26,8 +28,9 @@ pub type Nonce = [u8; NONCE_BYTES];
 pub type SealKey = [u8; PROOF_BYTES];
 
 const MAGIC: [u8; 8] = *b"ompi-oob";
-const CALL_BYTES: usize = MAGIC.len() + 8 + NONCE_BYTES + PROOF_BYTES;
-const ANSWER_BYTES: usize = NONCE_BYTES + PROOF_BYTES;
+const CALL_BYTES: usize = MAGIC.len() + 16 + NONCE_BYTES + PROOF_BYTES;
+const ANSWER_BYTES: usize = NONCE_BYTES + TAKEN_BYTES + PROOF_BYTES;
+const TAKEN_BYTES: usize = 8;
 
 /// The keys of a connection.
 pub struct Keys {
@@ -54,6 +57,10 @@ pub enum Step {
         rest: Vec<u8>,
         /// Belongs to the handshake.
         send: Vec<u8>,
+        /// How many frames this side said that it has taken.
+        told: u64,
+        /// How many the other side has.
+        theirs: u64,
     },
 }
 
@@ -62,14 +69,15 @@ pub struct Accepting {
     secret: Secret,
     nonce: Nonce,
     bytes: Vec<u8>,
-    /// The call that was answered.
-    call: Option<Vec<u8>>,
+    /// The call that was answered, and with which number.
+    call: Option<(Vec<u8>, u64)>,
 }
 
 /// A daemon's side.
 pub struct Calling {
     secret: Secret,
     node: u32,
+    taken: u64,
     call: Vec<u8>,
     bytes: Vec<u8>,
 }
@@ -80,16 +88,27 @@ impl Accepting {
         Accepting { secret, nonce, bytes: Vec::new(), call: None }
     }
 
-    /// Takes what came.
+    /// Whether a caller that knows the secret was answered.
+    pub fn is_answered(&self) -> bool {
+        self.call.is_some()
+    }
+
+    /// Takes what came, where nobody calls again.
     pub fn push(&mut self, bytes: &[u8]) -> Result<Step, OobFlaw> {
+        self.push_with(bytes, |_| 0)
+    }
+
+    /// Takes what came. `taken` says how many frames of a node came over connections before.
+    pub fn push_with(&mut self, bytes: &[u8], taken: impl Fn(u32) -> u64) -> Result<Step, OobFlaw> {
         self.bytes.extend_from_slice(bytes);
-        if let Some(call) = &self.call {
+        if let Some((call, told)) = &self.call {
             let Some((confirm, rest)) = self.bytes.split_at_checked(PROOF_BYTES) else { return Ok(Step::Wait) };
             if !proves(&self.secret, &[b"confirm", call, &self.nonce], confirm) {
                 return Err(OobFlaw::Proof);
             }
             let keys = keys(&self.secret, call, &self.nonce);
-            return Ok(Step::Trusted { node: node_of(call), keys, rest: rest.to_vec(), send: Vec::new() });
+            let (node, theirs) = (node_of(call), u64_at(call, MAGIC.len() + 8).unwrap_or_default());
+            return Ok(Step::Trusted { node, keys, rest: rest.to_vec(), send: Vec::new(), told: *told, theirs });
         }
         // A caller that sends something else is refused at once, and not waited for.
         let known = self.bytes.len().min(MAGIC.len());
@@ -111,23 +130,31 @@ impl Accepting {
             return Err(OobFlaw::Proof);
         }
         let call = core::mem::take(&mut self.bytes);
-        let answer = proof(&self.secret, &[b"answer", &call, &self.nonce]);
-        self.call = Some(call);
-        Ok(Step::Send([self.nonce, answer].concat()))
+        let told = taken(node_of(&call));
+        let number = told.to_le_bytes();
+        let answer = proof(&self.secret, &[b"answer", &call, &self.nonce, &number]);
+        self.call = Some((call, told));
+        Ok(Step::Send([&self.nonce[..], &number, &answer].concat()))
     }
 }
 
 impl Calling {
-    /// Of this node, with a nonce that was never used.
+    /// The first call of this node, with a nonce that was never used.
     pub fn new(secret: Secret, node: u32, nonce: Nonce) -> Calling {
+        Calling::again(secret, node, 0, nonce)
+    }
+
+    /// A call after the connection broke. So many frames have come.
+    pub fn again(secret: Secret, node: u32, taken: u64, nonce: Nonce) -> Calling {
         let mut call = Vec::with_capacity(CALL_BYTES);
         call.extend_from_slice(&MAGIC);
         call.extend_from_slice(&PROTOCOL.to_le_bytes());
         call.extend_from_slice(&node.to_le_bytes());
+        call.extend_from_slice(&taken.to_le_bytes());
         call.extend_from_slice(&nonce);
         let own = proof(&secret, &[b"call", &call]);
         call.extend_from_slice(&own);
-        Calling { secret, node, call, bytes: Vec::new() }
+        Calling { secret, node, taken, call, bytes: Vec::new() }
     }
 
     /// What is sent first.
@@ -139,13 +166,15 @@ impl Calling {
     pub fn push(&mut self, bytes: &[u8]) -> Result<Step, OobFlaw> {
         self.bytes.extend_from_slice(bytes);
         let Some((answer, rest)) = self.bytes.split_at_checked(ANSWER_BYTES) else { return Ok(Step::Wait) };
-        let (nonce, theirs) = answer.split_at(NONCE_BYTES);
-        if !proves(&self.secret, &[b"answer", &self.call, nonce], theirs) {
+        let (nonce, after) = answer.split_at(NONCE_BYTES);
+        let (number, theirs) = after.split_at(TAKEN_BYTES);
+        if !proves(&self.secret, &[b"answer", &self.call, nonce, number], theirs) {
             return Err(OobFlaw::Proof);
         }
         let confirm = proof(&self.secret, &[b"confirm", &self.call, nonce]);
         let keys = keys(&self.secret, &self.call, nonce);
-        Ok(Step::Trusted { node: self.node, keys, rest: rest.to_vec(), send: confirm.to_vec() })
+        let (told, theirs) = (self.taken, u64_at(number, 0).unwrap_or_default());
+        Ok(Step::Trusted { node: self.node, keys, rest: rest.to_vec(), send: confirm.to_vec(), told, theirs })
     }
 }
 
@@ -178,6 +207,11 @@ fn node_of(call: &[u8]) -> u32 {
 fn u32_at(bytes: &[u8], offset: usize) -> Option<u32> {
     let field: [u8; 4] = bytes.get(offset..offset + 4)?.try_into().ok()?;
     Some(u32::from_le_bytes(field))
+}
+
+fn u64_at(bytes: &[u8], offset: usize) -> Option<u64> {
+    let field: [u8; 8] = bytes.get(offset..offset + 8)?.try_into().ok()?;
+    Some(u64::from_le_bytes(field))
 }
 
 /// The parts one after the other, the first of them saying what it is for.

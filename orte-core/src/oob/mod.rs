@@ -6,6 +6,7 @@
 //! | [`invitation`] | what a daemon is told at its start, by standard input of the agent that starts it: where to call, and the secret |
 //! | [`handshake`] | both sides prove that they know the secret; a connection's keys |
 //! | [`sealed`] | frames of a connection: length, number, proof |
+//! | [`resume`] | what goes on when a connection is made again: counts, and frames that are kept |
 //! | [`frame`] | what the frames say |
 //! | [`orders`] | the longest of them: what daemons are to start |
 //! | [`compact`] | the nodes of ranks and the names of nodes in few bytes |
@@ -23,16 +24,18 @@ pub mod handshake;
 pub mod interfaces;
 pub mod invitation;
 pub mod orders;
+pub mod resume;
 pub mod sealed;
 
 pub use frame::Frame;
 pub use handshake::{Accepting, Calling, Keys};
 pub use invitation::Invitation;
 pub use orders::{App, Daemons, JobOrders};
+pub use resume::Resumable;
 pub use sealed::{Receiver, Sender};
 
 /// Raised when a frame, the handshake or the invitation changes.
-pub const PROTOCOL: u32 = 6;
+pub const PROTOCOL: u32 = 8;
 /// Bytes of the secret of a job.
 pub const SECRET_BYTES: usize = 32;
 /// What only mpirun and its daemons know.

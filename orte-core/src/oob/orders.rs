@@ -54,6 +54,8 @@ pub struct Daemons {
     pub include: String,
     /// And on which it does not.
     pub exclude: String,
+    /// The ports that it may take, as `oob_tcp_port` names them.
+    pub ports: String,
 }
 
 /// The bytes of a file: one copy, however many hosts get it.
@@ -176,6 +178,7 @@ impl Daemons {
         to.bytes(&self.command);
         to.bytes(self.include.as_bytes());
         to.bytes(self.exclude.as_bytes());
+        to.bytes(self.ports.as_bytes());
     }
 
     fn read(from: &mut Reader<'_>) -> Result<Daemons, OobFlaw> {
@@ -185,6 +188,7 @@ impl Daemons {
             command: from.bytes()?,
             include: from.text("list of interfaces")?,
             exclude: from.text("list of interfaces")?,
+            ports: from.text("range of ports")?,
         })
     }
 }

@@ -5,8 +5,10 @@ use super::OobFlaw;
 use super::handshake::{PROOF_BYTES, SealKey, proof, proves};
 use alloc::vec::Vec;
 
-/// The longest payload: addresses of the largest job are shorter.
+/// The longest frame: addresses of the largest job are shorter.
 pub const LONGEST: usize = 64 << 20;
+/// With the number before it.
+const LONGEST_PAYLOAD: usize = LONGEST + 8;
 
 /// Seals what one side sends.
 pub struct Sender {
@@ -31,7 +33,7 @@ impl Sender {
 
     /// A payload as it goes over the wire. `Err` if it is too long for the other side.
     pub fn seal(&mut self, payload: &[u8]) -> Result<Vec<u8>, OobFlaw> {
-        if payload.len() > LONGEST {
+        if payload.len() > LONGEST_PAYLOAD {
             return Err(OobFlaw::TooLong(payload.len() as u64));
         }
         let length = (payload.len() as u32).to_le_bytes();
@@ -61,7 +63,7 @@ impl Receiver {
         let rest = self.bytes.get(self.taken..).unwrap_or_default();
         let Some((length, after)) = rest.split_first_chunk::<4>() else { return Ok(None) };
         let bytes = u32::from_le_bytes(*length) as usize;
-        if bytes > LONGEST {
+        if bytes > LONGEST_PAYLOAD {
             return Err(OobFlaw::TooLong(bytes as u64));
         }
         let Some((payload, after)) = after.split_at_checked(bytes) else { return Ok(None) };

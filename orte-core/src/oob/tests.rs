@@ -43,6 +43,7 @@ fn orders() -> JobOrders {
             command: b"/bin/mpirun".to_vec(),
             include: "eth0".to_owned(),
             exclude: String::new(),
+            ports: "5000-5100".to_owned(),
         },
     }
 }
@@ -167,6 +168,19 @@ fn who_knows_the_secret_is_trusted_and_nobody_else() {
     let further = of_job(SECRET, 3);
     assert_eq!(number_of(job_of(&further)), 3);
     assert_ne!(job_of(&further), job_of(&of_job([8; 32], 3)));
+}
+
+/// Both sides learn what the other one has, and nobody else can say it for them.
+#[test]
+fn numbers_of_frames_are_exchanged() {
+    let mut calling = Calling::again(SECRET, 5, 17, [1; 32]);
+    let mut accepting = Accepting::new(SECRET, [2; 32]);
+    let Ok(Step::Send(answer)) = accepting.push_with(calling.call(), |node| 100 + u64::from(node)) else { panic!() };
+    let mut changed = answer.clone();
+    changed[32] ^= 1;
+    assert_eq!(Calling::again(SECRET, 5, 17, [1; 32]).push(&changed).err(), Some(OobFlaw::Proof));
+    let Ok(Step::Trusted { send, told: 17, theirs: 105, .. }) = calling.push(&answer) else { panic!() };
+    let Ok(Step::Trusted { told: 105, theirs: 17, node: 5, .. }) = accepting.push(&send) else { panic!() };
 }
 
 #[test]

@@ -3,8 +3,10 @@
 //!
 //! ```text
 //! Awaited ──calls──▶ Up ──says that nothing is left──▶ Left
-//!     └──────────────┴──connection ends, or is silent──▶ Left
+//!     └──────────────┴──its process ends, or it is silent──▶ Left
 //! ```
+//!
+//! A connection that breaks is made again by the daemon, which calls here: the door stays open as long as one of them is awaited or up.
 
 mod door;
 
@@ -13,10 +15,12 @@ use crate::link::{self, Link};
 use crate::refusal::Refusal;
 use crate::tree::Process;
 use door::Door;
+use opal_core::mca::ports;
 use orte_core::oob::interfaces::Chosen;
 use orte_core::oob::{Frame, Secret};
 use orte_core::routed::{Router, Tree, Way, envelope};
 use rustix::event::{PollFd, PollFlags};
+use rustix::io::Errno;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::ops::Range;
@@ -56,6 +60,8 @@ struct Child {
     /// The end of its agent was told.
     is_told: bool,
     link: Option<Link>,
+    /// When the connection broke, if it is broken, and why.
+    broken: Option<(Instant, Errno)>,
     state: State,
 }
 
@@ -106,10 +112,11 @@ pub struct Entrance {
 }
 
 impl Entrance {
-    /// Listens on the interfaces that these lists name.
-    pub fn open(secret: Secret, include: &str, exclude: &str) -> Result<Entrance, Refusal> {
+    /// Listens on the interfaces that these lists name, on ports of this range.
+    pub fn open(secret: Secret, include: &str, exclude: &str, range: &str) -> Result<Entrance, Refusal> {
         let chosen = Chosen::of_machine(include, exclude).map_err(Refusal::usage)?;
-        let (door, addresses) = Door::open(secret, &chosen)?;
+        let range = ports(range).map_err(|why| Refusal::usage(format!("oob_tcp_port: {why}")))?;
+        let (door, addresses) = Door::open(secret, &chosen, range)?;
         Ok(Entrance { door, addresses })
     }
 }
@@ -130,7 +137,7 @@ impl Children {
                 StartedBy::Another => (None, State::Awaited),
                 StartedBy::Nobody => (None, State::Left),
             };
-            Child { node, agent, is_told: false, link: None, state }
+            Child { node, agent, is_told: false, link: None, broken: None, state }
         };
         let now = Instant::now();
         Children {
@@ -206,8 +213,8 @@ impl Children {
             link.send(&envelope::encode(Way::Neighbor, &Frame::Finish));
         }
         self.visitors = Visitors::default();
-        // Last: a daemon that is hung up on says so as long as its agent lives.
-        self.door.close();
+        // Last: a daemon that is hung up on says so as long as its agent lives. Those that are here may call again.
+        self.door.hang_up();
     }
 
     /// Hangs up.
@@ -228,10 +235,12 @@ impl Children {
     /// Ends the agents: their daemons have said that nothing is left, and only end themselves.
     pub fn end(&mut self, patience: Duration) {
         let end = Instant::now() + patience;
-        // A closed connection is the last thing that is seen of a process.
-        let here = |children: &mut [Child]| {
-            children.iter_mut().filter_map(|child| child.link.as_mut()).any(|link| link.receive().lost.is_none())
+        let is_open = |link: &mut Link| {
+            let news = link.receive();
+            link.socket().is_some() && news.lost.is_none() && news.broken.is_none()
         };
+        // A closed connection is the last thing that is seen of a process.
+        let here = |children: &mut [Child]| children.iter_mut().filter_map(|child| child.link.as_mut()).any(is_open);
         while here(&mut self.all) && Instant::now() < end {
             opal_core::sys::nap_us(200);
         }
@@ -253,9 +262,9 @@ impl Children {
             self.door.interests(polls).into_iter().map(ChildInterest::Door).collect();
         let mut needed = vec![false; self.agents.len()];
         for (index, child) in self.all.iter().enumerate().filter(|(_, child)| child.state != State::Left) {
-            if let Some(link) = &child.link {
+            if let Some((link, socket)) = child.link.as_ref().and_then(|link| Some((link, link.socket()?))) {
                 let out = if link.is_behind() { PollFlags::OUT } else { PollFlags::empty() };
-                polls.push(PollFd::from_borrowed_fd(link.socket(), PollFlags::IN | out));
+                polls.push(PollFd::from_borrowed_fd(socket, PollFlags::IN | out));
                 interests.push(ChildInterest::Link(index));
             }
             child.agent.iter().for_each(|agent| needed[*agent] = true);
@@ -282,10 +291,15 @@ impl Children {
                 ChildInterest::Link(_) | ChildInterest::Agent => {}
             }
         }
-        for guest in self.door.pump(&doors, &answers) {
+        let all = &self.all;
+        let taken = |node: u32| {
+            let child = all.iter().find(|child| child.node == node);
+            child.and_then(|child| child.link.as_ref()).map_or(0, Link::taken)
+        };
+        for guest in self.door.pump(&doors, &answers, taken) {
             self.welcome(guest, &mut events);
         }
-        if self.visitors.awaited == 0 && self.all.iter().all(|child| child.state != State::Awaited) {
+        if self.visitors.awaited == 0 && self.have_left() {
             self.door.close();
         }
         self.look_at_clock(&mut events);
@@ -293,22 +307,38 @@ impl Children {
     }
 
     fn welcome(&mut self, guest: door::Guest, events: &mut Vec<Event>) {
-        let Some(child) = self.all.iter_mut().find(|child| child.node == guest.node) else {
+        let Some(index) = self.all.iter().position(|child| child.node == guest.node) else {
             if self.visitors.awaited > 0 && self.router.tree.holds(self.router.node, guest.node) {
-                self.visitors.waiting.push((guest.node, guest.link));
+                self.visitors.waiting.push((guest.node, Link::new(guest.wire)));
                 self.send_on();
             }
             return;
         };
-        // The second of two that take themselves for one host is let go.
-        if child.state != State::Awaited {
-            return;
-        }
-        child.state = State::Up;
-        let mut link = guest.link;
-        if let Err(errno) = link::notice_silence(link.socket(), self.silence) {
+        let child = &mut self.all[index];
+        if let Err(errno) = link::notice_silence(guest.wire.socket(), self.silence) {
             crate::refusal::say(&format!("a lost connection to a host may not be noticed soon: {errno}"));
         }
+        match (child.state, guest.theirs) {
+            (State::Awaited, 0) => {}
+            (State::Up, 1..) => {
+                let resumed = child.link.as_mut().map(|link| link.resume(guest.wire, guest.told, guest.theirs));
+                if resumed.is_some_and(|resumed| resumed.is_ok()) {
+                    child.broken = None;
+                    // Some of it may have come with the call.
+                    self.hear(index, events);
+                }
+                return;
+            }
+            (State::Left, 0) => {
+                // The job ended before it began there.
+                Link::new(guest.wire).send(&envelope::encode(Way::Neighbor, &Frame::Finish));
+                return;
+            }
+            // The second of two that take themselves for one host is let go, and one that was given up.
+            _ => return,
+        }
+        child.state = State::Up;
+        let mut link = Link::new(guest.wire);
         link.send(&self.orders);
         child.link = Some(link);
         events.push(Event::Joined(guest.node));
@@ -320,6 +350,10 @@ impl Children {
         link.flush();
         let news = link.receive();
         let mut lost = news.lost;
+        if let Some(errno) = news.broken {
+            link.break_off();
+            child.broken = Some((Instant::now(), errno));
+        }
         for bytes in news.payloads {
             match router.from_child(child.node, &bytes) {
                 Ok(routed) => {
@@ -337,9 +371,13 @@ impl Children {
                 }
             }
         }
+        if child.state == State::Left {
+            link.acknowledge();
+        }
         if let (Some(why), State::Up) = (lost, child.state) {
+            let why = format!("its daemon ended, or the network to it did, between {} ({why})", link.ends());
             (child.state, child.link) = (State::Left, None);
-            events.push(Event::Lost(child.node, format!("its daemon ended, or the network to it did ({why})")));
+            events.push(Event::Lost(child.node, why));
         }
     }
 
@@ -367,13 +405,26 @@ impl Children {
             if beats {
                 link.send(&envelope::encode(Way::Neighbor, &Frame::Beat));
             }
-            if now.duration_since(link.heard) >= self.silence {
+            // A system that resets a connection is there, and its daemon would have called again; one whose agent ended, too, has ended.
+            let has_ended = child.agent.is_some_and(|agent| self.agents[agent].ended.is_some());
+            let reset = child.broken.filter(|(at, why)| {
+                matches!(*why, Errno::CONNRESET | Errno::PIPE) && (has_ended || now >= *at + CALLS_AGAIN)
+            });
+            if reset.is_some() || now.duration_since(link.heard) >= self.silence {
+                let why = match reset {
+                    Some((_, errno)) => {
+                        format!("its daemon ended, or the network to it did, between {} ({errno})", link.ends())
+                    }
+                    None => link::silent(self.silence, link.ends()),
+                };
                 (child.state, child.link) = (State::Left, None);
-                events.push(Event::Lost(child.node, link::silent(self.silence)));
+                events.push(Event::Lost(child.node, why));
             }
         }
     }
 }
 
+/// How long a daemon whose connection was reset may take to call again.
+const CALLS_AGAIN: Duration = Duration::from_secs(1);
 /// A pause of this process's own.
 const AWAY: Duration = Duration::from_secs(2);

@@ -9,6 +9,7 @@ mod call;
 mod input;
 mod output;
 mod ready;
+mod recall;
 mod up;
 
 use crate::children::{ChildInterest, Children};
@@ -26,13 +27,14 @@ use orte_core::routed::{Way, envelope};
 use orte_core::segment::RankState;
 use output::DaemonOutput;
 pub use output::WINDOW;
+use recall::Whom;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fd::OwnedFd;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
-use up::Up;
+use up::{Pulse, Up};
 
 /// Runs as daemon until the job is over.
 pub fn run() -> ExitCode {
@@ -49,9 +51,10 @@ pub fn run() -> ExitCode {
 
 fn invited() -> Result<(), Refusal> {
     let (invitation, node) = call::invitation()?;
-    let call::Answer { link, orders, bytes, behind } = call::starter(&invitation, node)?;
+    let call::Answer { link, addresses, orders, bytes, behind } = call::starter(&invitation, node)?;
     let is_mpirun = below::tree(&orders).parent(node) == Some(0);
-    let mut up = Up::new(link, node, is_mpirun, Duration::from_millis(invitation.silence_ms));
+    let silence = Duration::from_millis(invitation.silence_ms);
+    let mut up = Up::new(link, Whom { secret: invitation.secret, node, addresses, silence }, is_mpirun);
     let below = Below::new(node, &orders, bytes);
     let parts = Daemon::start(&invitation, node, orders);
     match parts.and_then(|parts| Ok((parts, below.start(&invitation, &mut up)?))) {
@@ -170,19 +173,20 @@ impl Daemon {
         // Before mpirun hears that nothing is left.
         self.kept = ready::Kept::default();
         self.up.send(&Frame::Gone);
-        self.up.drain(PATIENCE);
+        if !self.is_orphan {
+            self.up.drain(PATIENCE);
+        }
         self.children.end(if self.is_orphan { Duration::ZERO } else { LEAVING });
         Ok(())
     }
 
     /// Sleeps until something happens.
     fn wait(&self) -> Result<Ready, Refusal> {
-        let out = if self.up.behind() > 0 { PollFlags::OUT } else { PollFlags::empty() };
         let mut polls = Vec::new();
-        if !self.is_orphan {
-            polls.push(PollFd::from_borrowed_fd(self.up.socket(), PollFlags::IN | out));
-        }
-        let up_at = (!self.is_orphan).then_some(0);
+        let up_at = self.up.interest().filter(|_| !self.is_orphan).map(|(socket, flags)| {
+            polls.push(PollFd::from_borrowed_fd(socket, flags));
+            0
+        });
         let [keeper, wake_socket] = self.here.descriptors();
         let place = |polls: &mut Vec<PollFd<'_>>| polls.len();
         let keeper_at = keeper.map(|keeper| {
@@ -397,8 +401,12 @@ impl Daemon {
 
     fn look_at_clock(&mut self) {
         let now = Instant::now();
-        if !self.up.look_at_clock() && !self.is_orphan {
-            self.lose_parent();
+        if !self.is_orphan {
+            match self.up.look_at_clock() {
+                Pulse::Alive => {}
+                Pulse::Again => self.hear_up(),
+                Pulse::Lost => self.lose_parent(),
+            }
         }
         for rank in self.here.ranks().to_vec() {
             let state = self.here.state(rank);

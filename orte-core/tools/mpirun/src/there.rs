@@ -86,7 +86,7 @@ impl There {
         let settings = Settings::new(mca)?;
         let launcher = Launcher::new(&settings, &names, prefix)?;
         let tree = Tree { nodes: names.len() as u32 + 1, radix: launcher.radix() };
-        let entrance = Entrance::open(secret, &settings.include, &settings.exclude)?;
+        let entrance = Entrance::open(secret, &settings.include, &settings.exclude, &settings.ports)?;
         let (silence_ms, patience_ms) = (settings.silence.as_millis() as u64, settings.start.as_millis() as u64);
         let agents = launcher.start(&names, tree, |places: &[usize]| {
             let hosts = places.iter().map(|place| (*place as u32 + 1, names[*place].clone())).collect();
@@ -98,6 +98,7 @@ impl There {
             radix: tree.radix,
             include: settings.include.clone(),
             exclude: settings.exclude.clone(),
+            ports: settings.ports.clone(),
             ..launcher.of_daemons()
         };
         let orders = envelope::encode(Way::Neighbor, &Frame::Orders(Box::new(orders)));
@@ -290,7 +291,7 @@ impl There {
             }
             None if now >= self.until => Some(format!(
                 "its daemon did not call within {} s (--mca plm_start_timeout_s); unless its daemon is stopped, try `{check_line}`{on}, and see that it can reach \
-                 {} by TCP (--mca oob_tcp_if_include names the interfaces to listen on)",
+                 {} by TCP (--mca oob_tcp_if_include names the interfaces to listen on, --mca oob_tcp_port the ports that a firewall lets through)",
                 self.settings.start.as_secs(),
                 starter.map_or("mpirun's machine", |starter| &starter.name)
             )),

@@ -334,6 +334,38 @@ fn strangers_at_the_door_do_no_harm() {
     contains(&ended, &["what came is no call of a daemon; the job goes on", "it does not know the secret of this job"]);
 }
 
+/// Of a range mpirun takes a port that is free, and says so where there is none.
+#[test]
+fn mpirun_listens_on_the_ports_that_it_is_given() {
+    let agent = Agent::with("ports", HOLDS);
+    let start = |range: &str| agent.start(&[&HOSTS[..], &["--mca", "oob_tcp_port", range, "echo", "fine"]].concat());
+    let all: Vec<u16> = {
+        let run = agent.start(&[&HOSTS[..], &["echo", "fine"]].concat());
+        let ports = ports(&invitation(&agent, "a.invalid"));
+        run.signal("TERM");
+        run.end();
+        ports
+    };
+    // Free a moment ago.
+    let port = all[0];
+    std::fs::remove_file(agent.directory.path("invitation.a.invalid")).unwrap();
+    let run = start(&format!("{port}-{port}"));
+    assert!(ports(&invitation(&agent, "a.invalid")).iter().all(|its| *its == port));
+    let second = start(&port.to_string()).end();
+    assert_ne!(second.status, Some(0));
+    contains(&second, &[&format!("all ports of oob_tcp_port {port}-{port} are in use")]);
+    agent.directory.file("go", "");
+    let ended = run.end();
+    assert_eq!((ended.status, ended.out.as_str()), (Some(0), "fine\nfine\nfine\nfine\n"));
+    let wrong = start("5100-5000").end();
+    contains(&wrong, &["oob_tcp_port: `5100-5000` is no range of ports; write one such as 5000-5100"]);
+}
+
+fn ports(invitation: &str) -> Vec<u16> {
+    let addresses = field(invitation, "addresses").split(' ');
+    addresses.map(|text| text.parse::<SocketAddr>().unwrap().port()).collect()
+}
+
 /// In the allocation of a resource manager, by its variables and files alone: its hosts, its slots, and the program by which it starts
 /// others. Scripts stand in for these programs, and for ssh.
 #[test]

@@ -151,6 +151,7 @@ const LONG: Duration = Duration::from_secs(900);
 const WAITING: &[&str] = &[
     "falls_silent",
     "goes_down",
+    "pulled_link",
     "two_transports",
     "flapping",
     "lossy",

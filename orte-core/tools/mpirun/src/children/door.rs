@@ -1,7 +1,7 @@
 //! Where daemons call: listening sockets on the chosen interfaces, and callers that have not proven who they are. Strangers are
 //! told to go, and nothing else happens.
 
-use crate::link::Link;
+use crate::link::Wire;
 use crate::refusal::{Refusal, say};
 use orte_core::oob::handshake::Step;
 use orte_core::oob::interfaces::Chosen;
@@ -9,8 +9,8 @@ use orte_core::oob::{Accepting, Receiver, Secret, Sender};
 use rustix::event::{PollFd, PollFlags};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
-use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketAddrAny, SocketFlags, SocketType};
-use std::net::SocketAddr;
+use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketAddrAny, SocketFlags, SocketType, sockopt};
+use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
 
 /// All doors of this process.
@@ -40,21 +40,25 @@ pub enum DoorInterest {
 /// A daemon that proved who it is.
 pub struct Guest {
     pub node: u32,
-    pub link: Link,
+    pub wire: Wire,
+    /// So many of its frames it was told to have come.
+    pub told: u64,
+    /// So many frames it has; none: it calls for the first time.
+    pub theirs: u64,
 }
 
 impl Door {
-    /// Listens; the second value is where.
-    pub fn open(secret: Secret, chosen: &Chosen) -> Result<(Door, Vec<SocketAddr>), Refusal> {
+    /// Listens on ports from the first to the last of these, or on any; the second value is where.
+    pub fn open(secret: Secret, chosen: &Chosen, range: (u16, u16)) -> Result<(Door, Vec<SocketAddr>), Refusal> {
         let (mut listeners, mut addresses, mut refused) = (Vec::new(), Vec::new(), None);
         for address in &chosen.addresses {
-            match listen(SocketAddr::new(*address, 0)) {
+            match listen_in(*address, range) {
                 Ok((listener, address)) => {
                     listeners.push(listener);
                     addresses.push(address);
                 }
                 // One family may be switched off.
-                Err(errno) => refused = Some(format!("{address}: {errno}")),
+                Err(why) => refused = Some(format!("{address}: {why}")),
             }
         }
         match (listeners.is_empty(), refused) {
@@ -70,7 +74,12 @@ impl Door {
         Door { secret: [0; orte_core::oob::SECRET_BYTES], listeners: Vec::new(), callers: Vec::new(), said: 0 }
     }
 
-    /// All daemons are here: nobody else is let in.
+    /// Hangs up on whoever is in the middle of proving who it is.
+    pub fn hang_up(&mut self) {
+        self.callers.clear();
+    }
+
+    /// Nobody else is let in.
     pub fn close(&mut self) {
         self.listeners.clear();
         self.callers.clear();
@@ -90,14 +99,15 @@ impl Door {
         interests
     }
 
-    /// Who has proven to be a daemon: `ready` are the answers for `interests`, in their order.
-    pub fn pump(&mut self, interests: &[DoorInterest], ready: &[PollFlags]) -> Vec<Guest> {
+    /// Who has proven to be a daemon: `ready` are the answers for `interests`, in their order. `taken` says how many frames of a node
+    /// have come.
+    pub fn pump(&mut self, interests: &[DoorInterest], ready: &[PollFlags], taken: impl Fn(u32) -> u64) -> Vec<Guest> {
         let (mut guests, mut gone) = (Vec::new(), Vec::new());
         let known = self.callers.len();
         for (interest, _) in interests.iter().zip(ready).filter(|(_, flags)| !flags.is_empty()) {
             match *interest {
                 DoorInterest::Listener(index) => self.let_in(index),
-                DoorInterest::Caller(index) if index < known => match self.callers[index].hear() {
+                DoorInterest::Caller(index) if index < known => match self.callers[index].hear(&taken) {
                     Ok(None) => {}
                     Ok(Some(trusted)) => gone.push((index, Some(trusted), None)),
                     Err(why) => gone.push((index, None, Some(why))),
@@ -115,9 +125,11 @@ impl Door {
         for (index, trusted, why) in gone {
             let caller = self.callers.swap_remove(index);
             match (trusted, why) {
-                (Some((node, sender, receiver)), _) => {
-                    guests.push(Guest { node, link: Link::new(caller.socket, sender, receiver) });
+                (Some(Trusted { node, sender, receiver, told, theirs }), _) => {
+                    guests.push(Guest { node, wire: Wire::new(caller.socket, sender, receiver), told, theirs });
                 }
+                // A daemon that calls again, and then over another path.
+                (None, _) if caller.accepting.is_answered() => {}
                 (None, why) => self.complain(&caller.from, &why.unwrap_or_default()),
             }
         }
@@ -152,8 +164,16 @@ impl Door {
     }
 }
 
+struct Trusted {
+    node: u32,
+    sender: Sender,
+    receiver: Receiver,
+    told: u64,
+    theirs: u64,
+}
+
 impl Caller {
-    fn hear(&mut self) -> Result<Option<(u32, Sender, Receiver)>, String> {
+    fn hear(&mut self, taken: &impl Fn(u32) -> u64) -> Result<Option<Trusted>, String> {
         let mut chunk = [0; 256];
         loop {
             let read = match rustix::net::recv(&self.socket, &mut chunk[..], RecvFlags::DONTWAIT) {
@@ -168,17 +188,18 @@ impl Caller {
                 Err(Errno::AGAIN) => return Ok(None),
                 Err(errno) => return Err(errno.to_string()),
             };
-            match self.accepting.push(&chunk[..read]) {
+            match self.accepting.push_with(&chunk[..read], taken) {
                 Ok(Step::Wait) => {}
-                // 64 bytes fit into every new connection's buffer.
+                // 72 bytes fit into every new connection's buffer.
                 Ok(Step::Send(bytes)) => {
                     let sent = rustix::net::send(&self.socket, &bytes, SendFlags::NOSIGNAL | SendFlags::DONTWAIT);
                     if sent != Ok(bytes.len()) {
                         return Err("it takes no answer".to_owned());
                     }
                 }
-                Ok(Step::Trusted { node, keys, rest, .. }) => {
-                    return Ok(Some((node, Sender::new(keys.mpirun), Receiver::new(keys.daemon, rest))));
+                Ok(Step::Trusted { node, keys, rest, told, theirs, .. }) => {
+                    let (sender, receiver) = (Sender::new(keys.mpirun), Receiver::new(keys.daemon, rest));
+                    return Ok(Some(Trusted { node, sender, receiver, told, theirs }));
                 }
                 Err(flaw) => return Err(flaw.to_string()),
             }
@@ -186,10 +207,24 @@ impl Caller {
     }
 }
 
+/// The first port of the range that is free. `Err` with a few words.
+fn listen_in(address: IpAddr, (first, last): (u16, u16)) -> Result<(OwnedFd, SocketAddr), String> {
+    for port in first..=last {
+        match listen(SocketAddr::new(address, port)) {
+            Err(Errno::ADDRINUSE) if port != 0 => {}
+            Err(errno) if port != 0 => return Err(format!("{errno} (oob_tcp_port is {first}-{last})")),
+            other => return other.map_err(|errno| errno.to_string()),
+        }
+    }
+    Err(format!("all ports of oob_tcp_port {first}-{last} are in use; name a longer range"))
+}
+
 fn listen(address: SocketAddr) -> Result<(OwnedFd, SocketAddr), Errno> {
     let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
     let socket = rustix::net::socket_with(family, SocketType::STREAM, flags, None)?;
+    // A port that was named is free as soon as nobody listens there, whatever is left of connections that ended.
+    sockopt::set_socket_reuseaddr(&socket, address.port() != 0)?;
     rustix::net::bind(&socket, &address)?;
     rustix::net::listen(&socket, BACKLOG)?;
     let bound: SocketAddrAny = rustix::net::getsockname(&socket)?;

@@ -247,7 +247,9 @@ impl Surroundings for Own {
 const FILE_MAX: u64 = 64 << 20;
 /// `name slots=N max_slots=N # comment`, or MPICH's `name:N`.
 pub fn of_line(line: &str, from: &str) -> Result<Option<Host>, Refusal> {
-    let mut words = line.split('#').next().unwrap_or_default().split_whitespace();
+    // Spaces around the sign are Open MPI's habit.
+    let text = line.split('#').next().unwrap_or_default().split('=').map(str::trim).collect::<Vec<_>>().join("=");
+    let mut words = text.split_whitespace();
     let Some(word) = words.next() else { return Ok(None) };
     let (name, after_colon) = part(word);
     let mut slots = after_colon.map(|slots| number(slots, from)).transpose()?;
@@ -267,8 +269,15 @@ pub fn of_line(line: &str, from: &str) -> Result<Option<Host>, Refusal> {
     Ok(Some(Host { uncounted: u32::from(slots.or(most).is_none()), ..host }))
 }
 
-/// Name and slots. The colons of an address such as `::1` part nothing.
+/// Name and slots. The colons of an address such as `::1` part nothing; with slots it is `[::1]:2`.
 fn part(word: &str) -> (&str, Option<&str>) {
+    if let Some((address, after)) = word.strip_prefix('[').and_then(|rest| rest.split_once(']'))
+        && address.parse::<std::net::Ipv6Addr>().is_ok()
+        && (after.is_empty() || after.starts_with(':'))
+    {
+        // Programs such as ssh want it without the brackets.
+        return (address, after.strip_prefix(':'));
+    }
     match word.split_once(':') {
         Some((name, slots)) if !name.is_empty() && !slots.contains(':') => (name, Some(slots)),
         _ => (word, None),
@@ -309,10 +318,18 @@ mod tests {
         assert_eq!(room("node17.invalid user=me"), Some(("me@node17.invalid".to_owned(), 1, None, false)));
         assert_eq!(room("node17.invalid max_slots=3"), Some(("node17.invalid".to_owned(), 3, Some(3), false)));
         assert_eq!(room("  # nothing"), None);
+        for spaced in ["node17.invalid slots = 2", "node17.invalid slots =2", "node17.invalid\tslots= 2 # mine = 3"] {
+            assert_eq!(room(spaced), Some(("node17.invalid".to_owned(), 2, None, false)), "{spaced}");
+        }
+        assert_eq!(room("[fd00::17]:3"), Some(("fd00::17".to_owned(), 3, None, false)));
+        assert_eq!(room("[fd00::17] slots=2"), Some(("fd00::17".to_owned(), 2, None, false)));
+        assert_eq!(room("[::1]"), Some(("::1".to_owned(), cores, None, true)));
         for (text, words) in [
             ("localhost slots=many", "`many`"),
             ("localhost slot", "`slot`"),
             ("localhost slots=0", "`0`"),
+            ("localhost slots=", "`` is no number"),
+            ("[::1]:x", "`x`"),
             ("-oProxyCommand=x slots=2", "no name of a host"),
         ] {
             let sentence = line(text).unwrap_err().sentence;

@@ -25,6 +25,7 @@ pub struct Below {
     command: Vec<u8>,
     include: String,
     exclude: String,
+    ports: String,
     /// As they came: the children get the same.
     bytes: Vec<u8>,
 }
@@ -35,7 +36,8 @@ impl Below {
         let (tree, daemons) = (tree(orders), orders.daemons.clone());
         let hosts = tree.children(node).map(|child| (child, orders.names[child as usize].clone())).collect();
         let (words, command) = (daemons.words, daemons.command);
-        Below { tree, node, hosts, words, command, include: daemons.include, exclude: daemons.exclude, bytes }
+        let (include, exclude, ports) = (daemons.include, daemons.exclude, daemons.ports);
+        Below { tree, node, hosts, words, command, include, exclude, ports, bytes }
     }
 
     /// Starts them.
@@ -45,7 +47,7 @@ impl Below {
         if self.hosts.is_empty() {
             return Ok(Children::new(at, None, Vec::new(), |_| StartedBy::Nobody, Vec::new(), silence));
         }
-        let entrance = Entrance::open(own.secret, &self.include, &self.exclude)?;
+        let entrance = Entrance::open(own.secret, &self.include, &self.exclude, &self.ports)?;
         let Some(program) = self.words.first() else {
             // Whoever started this daemon starts them, too, and mpirun sends them here.
             up.send(&Frame::Entrance(entrance.addresses.iter().map(ToString::to_string).collect()));

@@ -1,6 +1,6 @@
 //! How a daemon comes to trust mpirun, or the daemon that started it: it reads the invitation, calls, and gets its orders.
 
-use crate::link::{self, Link};
+use crate::link::{self, Link, Wire};
 use crate::refusal::{OWN, Refusal};
 use orte_core::oob::handshake::Step;
 use orte_core::oob::invitation::{LONGEST, Refused};
@@ -11,7 +11,7 @@ use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, sockopt};
 use rustix::thread::CpuSet;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
 
 /// The hidden first argument that makes this program a daemon; an [`Invitation`] comes by standard input.
@@ -76,6 +76,8 @@ fn use_all_processors() {
 pub struct Answer {
     /// The connection.
     pub link: Link,
+    /// Where the other end listens.
+    pub addresses: Vec<SocketAddr>,
     /// What to start.
     pub orders: JobOrders,
     /// The same as it came.
@@ -88,6 +90,7 @@ pub struct Answer {
 pub fn starter(invitation: &Invitation, node: u32) -> Result<Answer, Refusal> {
     let end = Instant::now() + Duration::from_millis(invitation.patience_ms);
     let mut link = call(invitation, node, end)?;
+    let mut listening = invitation.addresses.clone();
     // mpirun itself sends nobody to a second place.
     let mut was_sent_on = false;
     loop {
@@ -102,43 +105,50 @@ pub fn starter(invitation: &Invitation, node: u32) -> Result<Answer, Refusal> {
                     let addresses: Result<Vec<SocketAddr>, _> = addresses.iter().map(|text| text.parse()).collect();
                     let addresses =
                         addresses.map_err(|_| Refusal::system("hearing mpirun", "it named no addresses"))?;
+                    listening.clone_from(&addresses);
                     link = call(&Invitation { addresses, ..invitation.clone() }, node, end)?;
                     continue;
                 }
                 Frame::Orders(orders) if orders.names.len() > node as usize => {
-                    Ok(Answer { link, orders: *orders, bytes, behind: payloads.collect() })
+                    Ok(Answer { link, addresses: listening, orders: *orders, bytes, behind: payloads.collect() })
                 }
                 // The job ended before it began.
                 Frame::Finish => Err(Refusal::nothing_to_do()),
                 _ => Err(failed()),
             };
         }
-        if let Some(why) = news.lost {
-            return Err(Refusal::system("hearing mpirun", why));
-        }
-        wait(&[(&link.socket(), PollFlags::IN)], end)?;
+        let lost = news.lost.or_else(|| news.broken.map(|errno| format!("the connection to it failed: {errno}")));
+        let Some(socket) = link.socket().filter(|_| lost.is_none()) else {
+            return Err(Refusal::system("hearing mpirun", lost.unwrap_or_default()));
+        };
+        wait(&[(&socket, PollFlags::IN)], end)?;
     }
 }
 
-/// All addresses at once: the first one where mpirun answers is used. Another machine may have the same address in a network of its
-/// own.
+/// The address that this host was reached from has a start; then all others at once, and the first one where mpirun answers is used.
+/// Another machine may have the same address in a network of its own.
 fn call(invitation: &Invitation, node: u32, end: Instant) -> Result<Link, Refusal> {
-    let mut tries = Vec::new();
-    let mut failures = Vec::new();
-    for address in &invitation.addresses {
-        match begin(address) {
-            Ok(socket) => tries.push((socket, *address)),
-            Err(errno) => failures.push(format!("{address}: {errno}")),
+    let (mut tries, mut failures) = (Vec::new(), Vec::new());
+    let (mut now, mut later) = in_order(&invitation.addresses, std::env::var(SSH_CONNECTION).ok().as_deref());
+    let start = end.min(Instant::now() + HEAD_START);
+    loop {
+        if tries.is_empty() && now.is_empty() || Instant::now() >= start {
+            now.append(&mut later);
         }
-    }
-    while !tries.is_empty() && Instant::now() < end {
-        let answers = {
-            let interests: Vec<(&OwnedFd, PollFlags)> =
-                tries.iter().map(|(socket, _)| (socket, PollFlags::OUT)).collect();
-            wait(&interests, end)?
-        };
-        for index in (0..tries.len()).rev().filter(|index| answers[*index]) {
-            let (socket, address) = tries.swap_remove(index);
+        for address in now.drain(..) {
+            match begin(&address) {
+                Ok(socket) => tries.push((socket, address)),
+                Err(errno) => failures.push(format!("{address}: {errno}")),
+            }
+        }
+        if tries.is_empty() && later.is_empty() || Instant::now() >= end {
+            break;
+        }
+        let interests: Vec<(&OwnedFd, PollFlags)> = tries.iter().map(|(socket, _)| (socket, PollFlags::OUT)).collect();
+        let answers = answers(&interests, if later.is_empty() { end } else { start })?;
+        // Where several answer, the first one in that order.
+        if let Some(index) = answers.iter().position(|answers| *answers) {
+            let (socket, address) = tries.remove(index);
             let proven = match sockopt::socket_error(&socket) {
                 Ok(Ok(())) => prove(invitation, node, socket, end.min(Instant::now() + ANSWER)),
                 Ok(Err(errno)) | Err(errno) => Err(Refusal::usage(errno.to_string())),
@@ -164,7 +174,17 @@ fn call(invitation: &Invitation, node: u32, end: Instant) -> Result<Link, Refusa
     })
 }
 
-fn begin(address: &SocketAddr) -> Result<OwnedFd, Errno> {
+/// Which addresses to try at once, and which a little later: first the one from which ssh came, if mpirun listens there. The network
+/// between is the one that the user keeps in order. sshd(8): SSH_CONNECTION has the client's address and port, and the server's.
+fn in_order(addresses: &[SocketAddr], ssh_connection: Option<&str>) -> (Vec<SocketAddr>, Vec<SocketAddr>) {
+    let client = ssh_connection.and_then(|text| text.split(' ').next()?.parse::<IpAddr>().ok());
+    let (reached, others): (Vec<_>, Vec<_>) =
+        addresses.iter().partition(|address| client.is_some_and(|client| client.to_canonical() == address.ip()));
+    if reached.is_empty() { (others, reached) } else { (reached, others) }
+}
+
+/// A socket on its way there.
+pub fn begin(address: &SocketAddr) -> Result<OwnedFd, Errno> {
     let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
     let socket = rustix::net::socket_with(family, SocketType::STREAM, flags, None)?;
@@ -200,15 +220,25 @@ fn prove(invitation: &Invitation, node: u32, socket: OwnedFd, end: Instant) -> R
                 send(&bytes)?;
                 link::notice_silent_host(socket.as_fd(), Duration::from_millis(invitation.silence_ms))
                     .map_err(|errno| failed(&errno))?;
-                return Ok(Link::new(socket, Sender::new(keys.daemon), Receiver::new(keys.mpirun, rest)));
+                let wire = Wire::new(socket, Sender::new(keys.daemon), Receiver::new(keys.mpirun, rest));
+                return Ok(Link::new(wire));
             }
             Step::Wait | Step::Send(_) => {}
         }
     }
 }
 
-/// Until one of them is ready, or it is too late: which of them are.
-fn wait<Fd: AsFd>(interests: &[(&Fd, PollFlags)], end: Instant) -> Result<Vec<bool>, Refusal> {
+/// Until one of them is ready. `Err` if it is too late.
+fn wait<Fd: AsFd>(interests: &[(&Fd, PollFlags)], end: Instant) -> Result<(), Refusal> {
+    let answers = answers(interests, end)?;
+    if Instant::now() >= end && !answers.contains(&true) {
+        return Err(Refusal::system("calling mpirun", "it does not answer"));
+    }
+    Ok(())
+}
+
+/// The same without complaint.
+fn answers<Fd: AsFd>(interests: &[(&Fd, PollFlags)], end: Instant) -> Result<Vec<bool>, Refusal> {
     let mut polls: Vec<PollFd<'_>> = interests.iter().map(|(fd, flags)| PollFd::new(*fd, *flags)).collect();
     let left = end.saturating_duration_since(Instant::now());
     let left = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: i64::from(left.subsec_nanos()) };
@@ -216,15 +246,38 @@ fn wait<Fd: AsFd>(interests: &[(&Fd, PollFlags)], end: Instant) -> Result<Vec<bo
         Ok(_) | Err(Errno::INTR) => {}
         Err(errno) => return Err(Refusal::system("waiting for mpirun", errno)),
     }
-    let answers: Vec<bool> = polls.iter().map(|poll| !poll.revents().is_empty()).collect();
-    if Instant::now() >= end && !answers.contains(&true) {
-        return Err(Refusal::system("calling mpirun", "it does not answer"));
-    }
-    Ok(answers)
+    Ok(polls.iter().map(|poll| !poll.revents().is_empty()).collect())
 }
+
 /// What Slurm calls the host of a task.
 const SLURM_NAME: &str = "SLURMD_NODENAME";
+/// Where sshd says who logged in, and from where.
+const SSH_CONNECTION: &str = "SSH_CONNECTION";
+/// By how much the address that ssh came from is tried before the others.
+const HEAD_START: Duration = Duration::from_millis(300);
 /// Of who was called and does not want to hear more.
 const HUNG_UP: &str = "it hung up";
 /// How long whoever listens at one of mpirun's addresses may take to answer, if there are others.
 const ANSWER: Duration = Duration::from_secs(10);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_address_that_ssh_came_from_is_called_first() {
+        let addresses: Vec<SocketAddr> =
+            ["10.1.0.1:7", "10.2.0.1:8", "[fd00::1]:9"].map(|text| text.parse().unwrap()).to_vec();
+        let order = |said: Option<&str>| {
+            let (now, later) = in_order(&addresses, said);
+            [now, later].map(|all| all.iter().map(SocketAddr::port).collect::<Vec<u16>>())
+        };
+        assert_eq!(order(Some("10.2.0.1 40000 10.2.0.2 22")), [vec![8], vec![7, 9]]);
+        assert_eq!(order(Some("::ffff:10.2.0.1 40000 ::ffff:10.2.0.2 22")), [vec![8], vec![7, 9]]);
+        assert_eq!(order(Some("fd00::1 40000 fd00::2 22")), [vec![9], vec![7, 8]]);
+        // Through another host, or not by ssh.
+        for elsewhere in [Some("10.9.0.1 40000 10.2.0.2 22"), Some("fe80::1%eth0 1 fe80::2 22"), Some(""), None] {
+            assert_eq!(order(elsewhere), [vec![7, 8, 9], vec![]], "{elsewhere:?}");
+        }
+    }
+}

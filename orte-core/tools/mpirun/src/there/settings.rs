@@ -29,6 +29,8 @@ pub struct Settings {
     pub include: String,
     /// And on which it does not.
     pub exclude: String,
+    /// On which ports.
+    pub ports: String,
 }
 
 impl Settings {
@@ -63,11 +65,12 @@ impl Settings {
             silence: seconds(&oob::TCP_SILENCE_TIMEOUT_S),
             include: oob::TCP_IF_INCLUDE.text().to_owned(),
             exclude: oob::TCP_IF_EXCLUDE.text().to_owned(),
+            ports: oob::TCP_PORT.text().to_owned(),
         })
     }
 }
 
-const NAMES: [&str; 12] = [
+const NAMES: [&str; 13] = [
     "oob_name_server",
     "plm",
     "plm_slurm_args",
@@ -79,5 +82,6 @@ const NAMES: [&str; 12] = [
     "plm_start_timeout_s",
     "oob_tcp_if_include",
     "oob_tcp_if_exclude",
+    "oob_tcp_port",
     "oob_tcp_silence_timeout_s",
 ];

@@ -29,12 +29,17 @@ impl Run {
         Run::start_as(command.args(words))
     }
 
-    /// Starts a command that becomes mpirun.
+    /// Starts a command that becomes mpirun, with nothing to read.
     pub fn start_as(command: &mut Command) -> Run {
+        Run::start_with(command.stdin(Stdio::null()))
+    }
+
+    /// Starts a command that becomes mpirun, with the standard input that it has.
+    pub fn start_with(command: &mut Command) -> Run {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let mark = format!("OMPI_TEST_MARK={}.{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
         let (name, value) = mark.split_once('=').unwrap();
-        command.env(name, value).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.env(name, value).stdout(Stdio::piped()).stderr(Stdio::piped());
         let child = command.spawn().unwrap();
         Run { mark, child }
     }
