@@ -1,4 +1,5 @@
-//! Frames on a connection after the handshake: length u32, payload, and the proof over the frame's number and both. The number is
+//! Frames on a connection after the handshake: length u32, its complement, payload, and the proof over the frame's number and all of that.
+//! A changed length would be of more than ever comes; the complement tells it at once. The number is
 //! counted on both sides and never sent, so a frame that is left out, doubled or moved has a wrong proof.
 
 use super::OobFlaw;
@@ -36,10 +37,10 @@ impl Sender {
         if payload.len() > LONGEST_PAYLOAD {
             return Err(OobFlaw::TooLong(payload.len() as u64));
         }
-        let length = (payload.len() as u32).to_le_bytes();
-        let proof = proof(&self.key, &[&self.number.to_le_bytes(), &length, payload]);
+        let head = head(payload.len() as u32);
+        let proof = proof(&self.key, &[&self.number.to_le_bytes(), &head, payload]);
         self.number += 1;
-        Ok([&length, payload, &proof].concat())
+        Ok([&head, payload, &proof].concat())
     }
 }
 
@@ -61,20 +62,34 @@ impl Receiver {
     /// The next payload, if all of it is there. After `Err` the connection is worth nothing.
     pub fn next_payload(&mut self) -> Result<Option<Vec<u8>>, OobFlaw> {
         let rest = self.bytes.get(self.taken..).unwrap_or_default();
-        let Some((length, after)) = rest.split_first_chunk::<4>() else { return Ok(None) };
-        let bytes = u32::from_le_bytes(*length) as usize;
+        let Some((theirs, after)) = rest.split_first_chunk::<HEAD_BYTES>() else { return Ok(None) };
+        let [a, b, c, d, ..] = *theirs;
+        let length = u32::from_le_bytes([a, b, c, d]);
+        if *theirs != head(length) {
+            return Err(OobFlaw::Proof);
+        }
+        let bytes = length as usize;
         if bytes > LONGEST_PAYLOAD {
             return Err(OobFlaw::TooLong(bytes as u64));
         }
         let Some((payload, after)) = after.split_at_checked(bytes) else { return Ok(None) };
-        let Some(theirs) = after.get(..PROOF_BYTES) else { return Ok(None) };
-        if !proves(&self.key, &[&self.number.to_le_bytes(), length, payload], theirs) {
+        let Some(proof) = after.get(..PROOF_BYTES) else { return Ok(None) };
+        if !proves(&self.key, &[&self.number.to_le_bytes(), theirs, payload], proof) {
             return Err(OobFlaw::Proof);
         }
         self.number += 1;
-        self.taken += length.len() + bytes + PROOF_BYTES;
+        self.taken += HEAD_BYTES + bytes + PROOF_BYTES;
         Ok(Some(payload.to_vec()))
     }
 }
 
+/// What stands before a payload of so many bytes.
+fn head(length: u32) -> [u8; HEAD_BYTES] {
+    let mut head = [0; HEAD_BYTES];
+    head[..4].copy_from_slice(&length.to_le_bytes());
+    head[4..].copy_from_slice(&(!length).to_le_bytes());
+    head
+}
+
+const HEAD_BYTES: usize = 8;
 const COMPACT: usize = 1 << 20;

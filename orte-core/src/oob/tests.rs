@@ -214,10 +214,11 @@ fn a_sealed_frame_that_was_touched_is_refused() {
     assert_eq!(opened(&frames.concat()), Ok(vec![b"one".to_vec(), Vec::new(), b"three".to_vec()]));
     assert_eq!(opened(&[&frames[0][..], &frames[2]].concat()), Err(OobFlaw::Proof), "one is left out");
     assert_eq!(opened(&[&frames[0][..], &frames[0]].concat()), Err(OobFlaw::Proof), "one came twice");
-    for index in 4..frames[0].len() {
+    // Also of the length, which would be of more than is there.
+    for bit in 0..8 * frames[0].len() {
         let mut changed = frames[0].clone();
-        changed[index] ^= 1;
-        assert_eq!(opened(&changed), Err(OobFlaw::Proof), "byte {index}");
+        changed[bit / 8] ^= 1 << (bit % 8);
+        assert_eq!(opened(&changed), Err(OobFlaw::Proof), "bit {bit}");
     }
 }
 
