@@ -22,7 +22,7 @@ pub fn suite(component: &'static dyn Component) {
     assert_eq!(module.lookup(rank), Ok(published));
     assert_eq!(module.lookup(size).map(drop), Err(Error::Invalid), "a rank that the job does not have");
     if size == 1 {
-        assert_eq!(module.barrier(), Ok(()));
+        assert_eq!(module.barrier(&mut || {}), Ok(()));
     }
     assert!(module.universe_size().is_none_or(|most| most >= size));
 }
