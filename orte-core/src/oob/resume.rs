@@ -158,7 +158,7 @@ mod tests {
     #[test]
     fn a_connection_that_ends_anywhere_goes_on() {
         let (up, down) = (frames(0, 5), frames(100, 4));
-        let whole: usize = up.iter().map(|frame| frame.len() + 8 + 36).sum();
+        let whole: usize = up.iter().map(|frame| frame.len() + 8 + 40).sum();
         for cut in 0..=whole {
             for late in [0, 1, 60, whole] {
                 let (mut daemon, mut mpirun) = (End::new(), End::new());

@@ -111,7 +111,9 @@ fn what_claims_to_be_endless_is_refused_without_memory() {
     let mut bytes = vec![0xff; 20];
     bytes[0] = 1;
     assert_eq!(Frame::decode(&bytes), Err(OobFlaw::Length));
-    let mut receiver = Receiver::new([1; 32], vec![0xff; 20]);
+    let mut bytes = vec![0xff; 20];
+    bytes[4..8].fill(0);
+    let mut receiver = Receiver::new([1; 32], bytes);
     assert_eq!(receiver.next_payload(), Err(OobFlaw::TooLong(u64::from(u32::MAX))));
 }
 

@@ -19,7 +19,7 @@ use memoffset::span_of;
 use opal_core::framework::btl::{AM_IDS, PREFIX_BYTES_MAX};
 
 /// What both ends must agree on; the number changes whenever anything in this file, in the handshake or in `record` does.
-pub const FORMAT: &str = "btl/tcp 6: frame 16 magic kind pad length immediate, kind 8 ack, leave 255; hello 80 mac, answer 80, proof 32, verdict 1; record 4 length, tag 16";
+pub const FORMAT: &str = "btl/tcp 7: frame 16 magic kind pad length immediate, kind 8 ack, leave 255; hello 80 mac, answer 80, proof 32, verdict 1; record 4 length and check, tag 16";
 
 /// Hash (FNV-1a) of the format.
 pub const WIRE_ID: u32 = fnv(FORMAT.as_bytes()) as u32;

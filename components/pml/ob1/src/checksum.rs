@@ -15,7 +15,7 @@
 //!                         ◄──── STATUS 10 ─  has all before 10; DATA the other way says so, too
 //!  keeps nothing
 //!  … nothing is said for long:
-//!  PROBE ──────────────────────────────────► REPEAT, or nobody looks
+//!  PROBE 10 ───────────────────────────────► STATUS 10; REPEAT where less has come; or nobody looks
 //! ```
 //!
 //! Where a transport says that it no longer reaches the peer and another one does, that one carries the frames of its channel from then

@@ -152,7 +152,6 @@ const WAITING: &[&str] = &[
     "falls_silent",
     "goes_down",
     "pulled_link",
-    "two_transports",
     "flapping",
     "lossy",
     "routes",
@@ -183,6 +182,7 @@ const CASES: &[&str] = &[
     "frames",
     "frames_refused",
     "two_families",
+    "two_transports",
 ];
 const LACKS_SOMETHING: i32 = 77;
 const LIMIT: Duration = Duration::from_secs(300);

@@ -136,7 +136,9 @@ impl Outgoing {
         self.first = expected;
         self.unsent = self.unsent.saturating_sub(come);
         self.sent_once -= come;
-        if self.timeout_ns > self.patience_ns {
+        if self.kept.is_empty() {
+            self.patience_ns = TIMEOUT_NS;
+        } else if self.timeout_ns > self.patience_ns {
             // A probe was not needed: a wire that is slow, or a peer that computes.
             self.patience_ns = (2 * self.patience_ns).min(PATIENCE_MAX_NS);
         }
