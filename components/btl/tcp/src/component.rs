@@ -87,8 +87,8 @@ fn listening_interfaces(job: &Job) -> Result<Vec<LocalInterface>, String> {
         verbose!(btl::FRAMEWORK, 10, "tcp: btl_tcp_if_speed names {name}, which this machine does not have");
     }
     let (chosen, vain) = interfaces::choose(all, params::IF_INCLUDE.text(), params::IF_EXCLUDE.text())?;
-    for name in vain {
-        message!("btl/tcp: btl_tcp_if_exclude names {name}, which this machine does not have; it has {there}");
+    for named in vain {
+        message!("btl/tcp: {named}, which this machine does not have, or without an address or a link; it has {there}");
     }
     if chosen.is_empty() && there != "none" {
         let (include, exclude) = (params::IF_INCLUDE.text(), params::IF_EXCLUDE.text());

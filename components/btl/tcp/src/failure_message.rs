@@ -23,9 +23,10 @@ pub fn cannot(transport: &Transport, connection: &Connection, reason: &Reason) -
 pub fn why(errno: Errno) -> Reason {
     let why = socket::why(errno);
     match errno {
-        Errno::HOSTUNREACH | Errno::NETUNREACH => {
+        Errno::NETUNREACH => {
             format!("{why}; add one on both hosts, or name interfaces that join them with btl_tcp_if_include")
         }
+        Errno::HOSTUNREACH => format!("{why}; btl_tcp_if_include names the interfaces that join the two"),
         _ => why,
     }
 }

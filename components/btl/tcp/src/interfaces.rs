@@ -18,23 +18,24 @@ pub struct Interface {
     pub addresses: Vec<(IpAddr, u8)>,
 }
 
-/// Those of `all` that the two lists leave. `Err` with a sentence if `include` names what does not exist; what `exclude`
-/// names in vain is returned.
+/// Those of `all` that the two lists leave, and what the lists name in vain: one list may serve hosts with other names for their
+/// interfaces, or one whose cable is out. `Err` with a sentence if nothing is there that `include` names.
 pub fn choose(all: Vec<Interface>, include: &str, exclude: &str) -> Result<(Vec<Interface>, Vec<String>), String> {
     let (include, exclude) = (rules("btl_tcp_if_include", include)?, rules("btl_tcp_if_exclude", exclude)?);
-    for rule in &include {
-        if !all.iter().any(|interface| interface.addresses.iter().any(|one| rule.meets(interface, one))) {
-            return Err(format!(
-                "btl_tcp_if_include names {}, which this machine does not have; it has {}",
-                rule.text,
-                list(&all)
-            ));
-        }
-    }
     let in_vain = |rule: &&Rule<'_>| {
         !all.iter().any(|interface| interface.addresses.iter().any(|one| rule.meets(interface, one)))
     };
-    let vain = exclude.iter().filter(in_vain).map(|rule| String::from(rule.text)).collect();
+    if !include.is_empty() && include.iter().all(|rule| in_vain(&rule)) {
+        let named: Vec<&str> = include.iter().map(|rule| rule.text).collect();
+        return Err(format!(
+            "btl_tcp_if_include names {}, which this machine does not have, or without an address or a link; it has {}",
+            named.join(", "),
+            list(&all)
+        ));
+    }
+    let named = |parameter: &str, rule: &Rule<'_>| format!("{parameter} names {}", rule.text);
+    let included = include.iter().filter(in_vain).map(|rule| named("btl_tcp_if_include", rule));
+    let vain = included.chain(exclude.iter().filter(in_vain).map(|rule| named("btl_tcp_if_exclude", rule))).collect();
     let mut chosen = Vec::new();
     for mut interface in all {
         let addresses = core::mem::take(&mut interface.addresses);

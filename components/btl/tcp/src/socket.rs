@@ -185,7 +185,9 @@ pub fn why(errno: Errno) -> String {
     let text = match errno {
         Errno::CONNREFUSED => "nobody listens there (the peer has ended, or a firewall refuses)",
         // A route that is a black hole makes an argument invalid.
-        Errno::HOSTUNREACH | Errno::NETUNREACH | Errno::INVAL => "there is no route to it",
+        Errno::NETUNREACH | Errno::INVAL => "there is no route to it",
+        Errno::HOSTUNREACH => "no host has this address there, or a router or a firewall refuses",
+        Errno::BADMSG => "what arrived is not what the peer sent",
         Errno::TIMEDOUT => "the other end does not answer",
         Errno::CONNRESET | Errno::PIPE => "the other end closed it",
         Errno::ADDRINUSE => "the port is in use",

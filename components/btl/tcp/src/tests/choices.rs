@@ -73,9 +73,11 @@ fn networks_by_address() {
 
 #[test]
 fn what_does_not_exist_is_named_with_what_does() {
-    let said = interfaces::choose(machine(), "eth0,eth7", "").unwrap_err();
+    let (chosen, vain) = interfaces::choose(machine(), "eth0,eth7", "").unwrap();
+    assert_eq!((chosen.len(), &*vain), (1, &["btl_tcp_if_include names eth7".to_string()][..]));
+    let said = interfaces::choose(machine(), "ens0,eth7", "").unwrap_err();
     assert!(
-        said.contains("eth7") && said.contains("eth0 10.0.0.5/24") && said.contains("ib0 192.168.7.5/16"),
+        said.contains("ens0, eth7") && said.contains("eth0 10.0.0.5/24") && said.contains("ib0 192.168.7.5/16"),
         "{said}"
     );
     assert!(interfaces::choose(machine(), "10.0.0.0/33", "").unwrap_err().contains("32"));

@@ -88,7 +88,7 @@ impl Door {
     /// Appends what has to be waited for; hand the result and the answers to [`Door::pump`].
     pub fn interests<'a>(&'a self, polls: &mut Vec<PollFd<'a>>) -> Vec<DoorInterest> {
         let mut interests = Vec::new();
-        for (index, listener) in self.listeners.iter().enumerate().filter(|_| self.callers.len() < CROWD) {
+        for (index, listener) in self.listeners.iter().enumerate() {
             polls.push(PollFd::new(listener, PollFlags::IN));
             interests.push(DoorInterest::Listener(index));
         }
@@ -133,7 +133,18 @@ impl Door {
                 (None, why) => self.complain(&caller.from, &why.unwrap_or_default()),
             }
         }
+        self.thin_out();
         guests
+    }
+
+    /// Of too many callers those go that have waited longest, first of all those that say nothing: a daemon speaks at once.
+    fn thin_out(&mut self) {
+        while self.callers.len() > CROWD {
+            let oldest = self.callers.iter().enumerate().min_by_key(|(_, caller)| (caller.has_spoken, caller.until));
+            let Some((index, _)) = oldest else { break };
+            let caller = self.callers.swap_remove(index);
+            self.complain(&caller.from, "there are too many of them, and it said nothing that a daemon says");
+        }
     }
 
     fn let_in(&mut self, index: usize) {
@@ -232,9 +243,52 @@ fn listen(address: SocketAddr) -> Result<(OwnedFd, SocketAddr), Errno> {
 }
 
 /// Callers that may be in the middle of proving who they are.
-const CROWD: usize = 1024;
+const CROWD: usize = if cfg!(test) { 8 } else { 1024 };
 const BACKLOG: i32 = 1024;
 /// How long one may take.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Strangers of whom something is said.
 const SAID: u32 = 8;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use orte_core::oob::Calling;
+    use std::io::{Read, Write};
+    use std::net::TcpStream;
+
+    fn pump(door: &mut Door) -> Vec<Guest> {
+        let mut polls = Vec::new();
+        let interests = door.interests(&mut polls);
+        rustix::event::poll(&mut polls, Some(&rustix::event::Timespec { tv_sec: 0, tv_nsec: 10_000_000 })).unwrap();
+        let ready: Vec<PollFlags> = polls.iter().map(PollFd::revents).collect();
+        drop(polls);
+        door.pump(&interests, &ready, |_| 0)
+    }
+
+    #[test]
+    fn a_crowd_that_says_nothing_keeps_no_daemon_out() {
+        let chosen = Chosen::of_machine("lo", "").unwrap();
+        let (mut door, addresses) = Door::open([3; 32], &chosen, (0, 0)).map_err(|refusal| refusal.sentence).unwrap();
+        let crowd: Vec<TcpStream> = (0..5 * CROWD).map(|_| TcpStream::connect(addresses[0]).unwrap()).collect();
+        let mut daemon = TcpStream::connect(addresses[0]).unwrap();
+        let mut calling = Calling::new([3; 32], 7, [1; 32]);
+        daemon.write_all(calling.call()).unwrap();
+        daemon.set_read_timeout(Some(Duration::from_millis(10))).unwrap();
+        let end = Instant::now() + Duration::from_secs(20);
+        let guest = loop {
+            assert!(Instant::now() < end, "the daemon is kept out");
+            if let Some(guest) = pump(&mut door).pop() {
+                break guest;
+            }
+            assert!(door.callers.len() <= CROWD);
+            let mut bytes = [0; 256];
+            let Ok(read) = daemon.read(&mut bytes) else { continue };
+            if let Ok(Step::Trusted { send, .. }) = calling.push(&bytes[..read]) {
+                daemon.write_all(&send).unwrap();
+            }
+        };
+        assert_eq!(guest.node, 7);
+        drop(crowd);
+    }
+}
