@@ -160,12 +160,12 @@ const PAGE: usize = 4096;
 mod tests {
     use super::*;
     use crate::test_image::{Calls, ENDPOINT, Transport};
-    use opal_core::sync::{AtomicBool, AtomicU32};
+    use opal_core::sync::AtomicU32;
 
     /// A rail on which so much was measured (0: nothing), so many bytes are under way, and so many fit; or one that takes another's path.
     #[derive(Default)]
     struct Measured {
-        has_failed_over: AtomicBool,
+        has_failed_over: AtomicU32,
         mbps: AtomicU32,
         unacknowledged: AtomicU32,
     }
@@ -178,7 +178,7 @@ mod tests {
         }
 
         fn has_failed_over(&self) -> bool {
-            self.has_failed_over.load(Ordering::Relaxed)
+            self.has_failed_over.load(Ordering::Relaxed) != 0
         }
     }
 
@@ -247,7 +247,7 @@ mod tests {
         for (measured, wanted) in [([700, 100], 1), ([0, 0], 4)] {
             let (_, modules) = rails();
             let failed_over: &'static Transport<Measured> = Box::leak(Box::default());
-            failed_over.0.has_failed_over.store(true, Ordering::Relaxed);
+            failed_over.0.has_failed_over.store(1, Ordering::Relaxed);
             let rails = Rails(Box::new([failed_over, modules[0], modules[1]].map(rail)));
             assert_eq!(second(&rails, &modules, measured, [10_000; 2], 8), wanted, "{measured:?}");
         }
