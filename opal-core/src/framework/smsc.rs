@@ -16,6 +16,7 @@
 use crate::mca::select::record;
 use crate::mca::{self, select::Verdict};
 use crate::sync::{AtomicBool, Once, Ordering};
+use crate::sys::MemoryRun;
 use crate::{Error, Result, sort, verbose};
 use alloc::vec::Vec;
 
@@ -111,6 +112,34 @@ pub trait Module: Sync {
             // SAFETY: the caller's promise.
             unsafe { self.copy_to(peer, *at, local.wrapping_add(done), *bytes)? };
             done += bytes;
+        }
+        Ok(())
+    }
+
+    /// As [`Module::copy_from`], of bytes that lie one behind the other in the peer, to runs of memory here in their order.
+    ///
+    /// # Safety
+    /// Each run is writable.
+    unsafe fn scatter_from(&self, peer: PeerId, remote: u64, runs: &[MemoryRun]) -> Result<()> {
+        let mut done = 0;
+        for run in runs {
+            // SAFETY: the caller's promise.
+            unsafe { self.copy_from(peer, remote.wrapping_add(done), run.iov_base.cast(), run.iov_len)? };
+            done += run.iov_len as u64;
+        }
+        Ok(())
+    }
+
+    /// As [`Module::copy_to`], of runs of memory here in their order, to bytes that lie one behind the other in the peer.
+    ///
+    /// # Safety
+    /// Each run is readable.
+    unsafe fn gather_to(&self, peer: PeerId, remote: u64, runs: &[MemoryRun]) -> Result<()> {
+        let mut done = 0;
+        for run in runs {
+            // SAFETY: the caller's promise.
+            unsafe { self.copy_to(peer, remote.wrapping_add(done), run.iov_base.cast(), run.iov_len)? };
+            done += run.iov_len as u64;
         }
         Ok(())
     }
@@ -263,12 +292,36 @@ impl Endpoint {
         unsafe { module.scatter_to(*peer, pieces, local) }
     }
 
+    /// [`Module::scatter_from`], the best way. `Err(Invalid)` if none leads there.
+    ///
+    /// # Safety
+    /// Each run is writable.
+    pub unsafe fn scatter_from(&self, remote: u64, runs: &[MemoryRun]) -> Result<()> {
+        let Mechanism { module, peer, .. } = self.mechanism(remote, bytes_of(runs)).ok_or(Error::Invalid)?;
+        // SAFETY: the caller's promise.
+        unsafe { module.scatter_from(*peer, remote, runs) }
+    }
+
+    /// [`Module::gather_to`], likewise.
+    ///
+    /// # Safety
+    /// Each run is readable.
+    pub unsafe fn gather_to(&self, remote: u64, runs: &[MemoryRun]) -> Result<()> {
+        let Mechanism { module, peer, .. } = self.mechanism(remote, bytes_of(runs)).ok_or(Error::Invalid)?;
+        // SAFETY: the caller's promise.
+        unsafe { module.gather_to(*peer, remote, runs) }
+    }
+
     fn mechanism_for(&self, pieces: &[Piece]) -> Option<&Mechanism> {
         let reaches = |mechanism: &&Mechanism| {
             pieces.iter().all(|piece| mechanism.module.reaches(mechanism.peer, piece.at, piece.bytes))
         };
         self.mechanisms().find(reaches)
     }
+}
+
+fn bytes_of(runs: &[MemoryRun]) -> usize {
+    runs.iter().map(|run| run.iov_len).sum()
 }
 
 /// The endpoint of a process of this node, from the addresses that it published: `address` finds that of a component. `None` if no way
