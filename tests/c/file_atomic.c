@@ -5,7 +5,7 @@
  */
 #include "file.h"
 
-enum { PIECES = 64, PIECE = 64, ROUNDS = 150 };
+enum { PIECES = 64, PIECE = 64, ROUNDS = 300 };
 
 static MPI_File file;
 
@@ -58,7 +58,7 @@ static void turns(void)
     MPI_Type_create_resized(pair, 0, 4, &turn);
     MPI_Type_commit(&turn);
     GOOD(MPI_File_set_view(file, 0, MPI_INT, turn, "native", MPI_INFO_NULL));
-    for (int round = 0; round < 20 * ROUNDS; round++) {
+    for (int round = 0; round < 50 * ROUNDS; round++) {
         data[0] = data[1] = data[2] = value(round);
         GOOD(MPI_File_write_at(file, 0, data, 3, MPI_INT, &status)); /* at 0, 100 and 4 */
         GOOD(MPI_File_read_at(file, 1, back, 3, MPI_INT, &status));  /* at 100, 4 and 104 */
