@@ -16,7 +16,6 @@
 use crate::mca::select::record;
 use crate::mca::{self, select::Verdict};
 use crate::sync::{AtomicBool, Once, Ordering};
-use crate::sys::MemoryRun;
 use crate::{Error, Result, sort, verbose};
 use alloc::vec::Vec;
 
@@ -29,6 +28,15 @@ pub struct PeerId(pub u64);
 pub struct Piece {
     /// Their address there.
     pub at: u64,
+    /// How many.
+    pub bytes: usize,
+}
+
+/// Bytes of this process's memory that lie together.
+#[derive(Clone, Copy, Debug)]
+pub struct LocalRun {
+    /// Where.
+    pub at: *mut u8,
     /// How many.
     pub bytes: usize,
 }
@@ -120,12 +128,12 @@ pub trait Module: Sync {
     ///
     /// # Safety
     /// Each run is writable.
-    unsafe fn scatter_from(&self, peer: PeerId, remote: u64, runs: &[MemoryRun]) -> Result<()> {
+    unsafe fn scatter_from(&self, peer: PeerId, remote: u64, runs: &[LocalRun]) -> Result<()> {
         let mut done = 0;
         for run in runs {
             // SAFETY: the caller's promise.
-            unsafe { self.copy_from(peer, remote.wrapping_add(done), run.iov_base.cast(), run.iov_len)? };
-            done += run.iov_len as u64;
+            unsafe { self.copy_from(peer, remote.wrapping_add(done), run.at, run.bytes)? };
+            done += run.bytes as u64;
         }
         Ok(())
     }
@@ -134,12 +142,12 @@ pub trait Module: Sync {
     ///
     /// # Safety
     /// Each run is readable.
-    unsafe fn gather_to(&self, peer: PeerId, remote: u64, runs: &[MemoryRun]) -> Result<()> {
+    unsafe fn gather_to(&self, peer: PeerId, remote: u64, runs: &[LocalRun]) -> Result<()> {
         let mut done = 0;
         for run in runs {
             // SAFETY: the caller's promise.
-            unsafe { self.copy_to(peer, remote.wrapping_add(done), run.iov_base.cast(), run.iov_len)? };
-            done += run.iov_len as u64;
+            unsafe { self.copy_to(peer, remote.wrapping_add(done), run.at, run.bytes)? };
+            done += run.bytes as u64;
         }
         Ok(())
     }
@@ -296,7 +304,7 @@ impl Endpoint {
     ///
     /// # Safety
     /// Each run is writable.
-    pub unsafe fn scatter_from(&self, remote: u64, runs: &[MemoryRun]) -> Result<()> {
+    pub unsafe fn scatter_from(&self, remote: u64, runs: &[LocalRun]) -> Result<()> {
         let Mechanism { module, peer, .. } = self.mechanism(remote, bytes_of(runs)).ok_or(Error::Invalid)?;
         // SAFETY: the caller's promise.
         unsafe { module.scatter_from(*peer, remote, runs) }
@@ -306,7 +314,7 @@ impl Endpoint {
     ///
     /// # Safety
     /// Each run is readable.
-    pub unsafe fn gather_to(&self, remote: u64, runs: &[MemoryRun]) -> Result<()> {
+    pub unsafe fn gather_to(&self, remote: u64, runs: &[LocalRun]) -> Result<()> {
         let Mechanism { module, peer, .. } = self.mechanism(remote, bytes_of(runs)).ok_or(Error::Invalid)?;
         // SAFETY: the caller's promise.
         unsafe { module.gather_to(*peer, remote, runs) }
@@ -320,8 +328,8 @@ impl Endpoint {
     }
 }
 
-fn bytes_of(runs: &[MemoryRun]) -> usize {
-    runs.iter().map(|run| run.iov_len).sum()
+fn bytes_of(runs: &[LocalRun]) -> usize {
+    runs.iter().map(|run| run.bytes).sum()
 }
 
 /// The endpoint of a process of this node, from the addresses that it published: `address` finds that of a component. `None` if no way

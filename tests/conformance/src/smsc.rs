@@ -4,9 +4,8 @@ use crate::declined::{accepted, opened};
 use crate::pair;
 use opal_core::Error;
 use opal_core::framework::shmem;
-use opal_core::framework::smsc::{Component, Module, PeerId, Piece};
+use opal_core::framework::smsc::{Component, LocalRun, Module, PeerId, Piece};
 use opal_core::shareable;
-use opal_core::sys::MemoryRun;
 
 /// A running module with one peer, which runs the same suite.
 pub struct Fixture<'a> {
@@ -245,10 +244,10 @@ fn runs(fixture: &mut Fixture<'_>) {
     let mut memory = vec![0u8; COUNT * SPACING];
     // A permutation: runs do not follow each other here.
     let starts: Vec<usize> = (0..COUNT).map(|turn| turn * 100 % COUNT * SPACING).collect();
-    let list = |memory: &mut [u8]| -> Vec<MemoryRun> {
+    let list = |memory: &mut [u8]| -> Vec<LocalRun> {
         let run = |(start, bytes): (&usize, &usize)| {
             let part = &mut memory[*start..start + bytes];
-            MemoryRun { iov_base: part.as_mut_ptr().cast(), iov_len: part.len() }
+            LocalRun { at: part.as_mut_ptr(), bytes: part.len() }
         };
         starts.iter().zip(&lengths).map(run).collect()
     };

@@ -5,9 +5,8 @@ use crate::address::{Address, Nonce};
 use crate::params::{CHUNK_SIZE, MIN_SIZE};
 use crate::raw::{self, Direction, NonceCell, Sides, transfer};
 use alloc::vec::Vec;
-use opal_core::framework::smsc::{Caps, Module, PeerId, Piece};
+use opal_core::framework::smsc::{Caps, LocalRun, Module, PeerId, Piece};
 use opal_core::sync::ConditionalLock;
-use opal_core::sys::MemoryRun;
 use opal_core::{Error, Result, sys, wait};
 
 /// Peers are numbers in the list of those that were proved. The system is told a process number, which may be somebody else's
@@ -121,13 +120,13 @@ impl Module for Cma {
         unsafe { transfer::<PIECES_PER_CALL>(Direction::To, pid, Sides::PiecesThere(pieces, local.cast_mut())) }
     }
 
-    unsafe fn scatter_from(&self, peer: PeerId, remote: u64, runs: &[MemoryRun]) -> Result<()> {
+    unsafe fn scatter_from(&self, peer: PeerId, remote: u64, runs: &[LocalRun]) -> Result<()> {
         let pid = self.current(peer)?;
         // SAFETY: the caller's promise.
         unsafe { transfer::<RUNS_PER_CALL>(Direction::From, pid, Sides::RunsHere(remote, runs)) }
     }
 
-    unsafe fn gather_to(&self, peer: PeerId, remote: u64, runs: &[MemoryRun]) -> Result<()> {
+    unsafe fn gather_to(&self, peer: PeerId, remote: u64, runs: &[LocalRun]) -> Result<()> {
         let pid = self.current(peer)?;
         // SAFETY: the caller's promise; they are only read.
         unsafe { transfer::<RUNS_PER_CALL>(Direction::To, pid, Sides::RunsHere(remote, runs)) }

@@ -4,7 +4,7 @@
 use crate::address::Nonce;
 use alloc::boxed::Box;
 use core::cell::UnsafeCell;
-use opal_core::framework::smsc::Piece;
+use opal_core::framework::smsc::{LocalRun, Piece};
 use opal_core::sys::MemoryRun;
 use opal_core::{Error, Result};
 
@@ -62,7 +62,7 @@ pub enum Sides<'a> {
     /// Pieces of the peer's memory, and where their bytes lie here.
     PiecesThere(&'a [Piece], *mut u8),
     /// Where the bytes lie in the peer, and runs of memory here.
-    RunsHere(u64, &'a [MemoryRun]),
+    RunsHere(u64, &'a [LocalRun]),
 }
 
 impl Sides<'_> {
@@ -78,7 +78,7 @@ impl Sides<'_> {
     fn entry(&self, index: usize) -> Result<MemoryRun> {
         match self {
             Sides::PiecesThere(pieces, _) => there(pieces[index].at, pieces[index].bytes),
-            Sides::RunsHere(_, runs) => Ok(runs[index]),
+            Sides::RunsHere(_, runs) => Ok(MemoryRun { iov_base: runs[index].at.cast(), iov_len: runs[index].bytes }),
         }
     }
 

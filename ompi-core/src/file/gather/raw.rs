@@ -9,12 +9,10 @@ use crate::framework::coll::Call;
 use crate::framework::fbtl::{AccessKind, Moved, Piece};
 use crate::{datatype, executor, op};
 use alloc::vec::Vec;
-use core::ffi::c_void;
 use core::ops::Range;
 use core::ptr;
 use opal_core::datatype::Convertor;
-use opal_core::framework::smsc::Endpoint;
-use opal_core::sys::MemoryRun;
+use opal_core::framework::smsc::{Endpoint, LocalRun};
 
 /// The user's data, as bytes without gaps.
 pub struct UserData {
@@ -128,7 +126,7 @@ pub fn copy_from(
     buffer: &mut [u8],
     places: &[Range<usize>],
 ) -> opal_core::Result<()> {
-    let place = |place: Range<usize>| buffer[place].as_mut_ptr().cast();
+    let place = |place: Range<usize>| buffer[place].as_mut_ptr();
     // SAFETY: each run is a part of the buffer.
     in_batches(remote, places, place, |remote, runs| unsafe { endpoint.scatter_from(remote, runs) })
 }
@@ -138,7 +136,7 @@ pub fn copy_from(
 /// # Panics
 /// If the buffer has no such place.
 pub fn copy_to(endpoint: &Endpoint, remote: u64, buffer: &[u8], places: &[Range<usize>]) -> opal_core::Result<()> {
-    let place = |place: Range<usize>| buffer[place].as_ptr().cast_mut().cast();
+    let place = |place: Range<usize>| buffer[place].as_ptr().cast_mut();
     // SAFETY: each run is a part of the buffer, and is only read.
     in_batches(remote, places, place, |remote, runs| unsafe { endpoint.gather_to(remote, runs) })
 }
@@ -146,13 +144,13 @@ pub fn copy_to(endpoint: &Endpoint, remote: u64, buffer: &[u8], places: &[Range<
 fn in_batches(
     mut remote: u64,
     places: &[Range<usize>],
-    mut address: impl FnMut(Range<usize>) -> *mut c_void,
-    mut copy: impl FnMut(u64, &[MemoryRun]) -> opal_core::Result<()>,
+    mut address: impl FnMut(Range<usize>) -> *mut u8,
+    mut copy: impl FnMut(u64, &[LocalRun]) -> opal_core::Result<()>,
 ) -> opal_core::Result<()> {
     for batch in places.chunks(RUNS) {
-        let mut runs = [MemoryRun { iov_base: ptr::null_mut(), iov_len: 0 }; RUNS];
+        let mut runs = [LocalRun { at: ptr::null_mut(), bytes: 0 }; RUNS];
         for (run, place) in runs.iter_mut().zip(batch) {
-            *run = MemoryRun { iov_base: address(place.clone()), iov_len: place.len() };
+            *run = LocalRun { at: address(place.clone()), bytes: place.len() };
         }
         copy(remote, &runs[..batch.len()])?;
         remote += batch.iter().map(|place| place.len() as u64).sum::<u64>();
