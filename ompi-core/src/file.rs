@@ -41,7 +41,7 @@ pub use datarep::{Conversion, ConversionFunction, Datarep, DatarepFunctions, Ext
 pub use failure::failure;
 pub use hints::{AccessStyle, FileHints, HintChoice, HintName, Striping};
 pub use pending::{keep, late_reason};
-pub use place::{FilePlace, Outcome, Stage, WriteLock, failed};
+pub use place::{FilePlace, Outcome, Stage, WriteLock, failed, failed_at};
 pub use representation::{Representation, register_datarep};
 pub use split::SplitAccess;
 pub use transfer::{Underway, start, transfer};

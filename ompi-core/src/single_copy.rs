@@ -13,11 +13,23 @@ static TRIED: ConditionalLock<BTreeMap<u32, Option<Endpoint>>> = ConditionalLock
 
 /// By rank, `None` for this process; nothing if the memory of some process cannot be reached, all of it.
 pub fn endpoints(comm: &Communicator) -> Option<Box<[Option<Endpoint>]>> {
-    let endpoint = |index| match process::get(index).is_self {
+    let to = |index| match process::get(index).is_self {
         true => Some(None),
-        false => TRIED.lock().entry(index).or_insert_with(|| reach(index)).map(Some),
+        false => endpoint(index).map(Some),
     };
-    comm.group.members().iter().map(endpoint).collect()
+    comm.group.members().iter().map(to).collect()
+}
+
+/// The ways to all memory of one process of this node.
+pub fn endpoint(index: u32) -> Option<Endpoint> {
+    *TRIED.lock().entry(index).or_insert_with(|| reach(index))
+}
+
+/// The system forbids now what it allowed when it was tried, to or from the process of this rank: nobody asks again.
+pub fn forbid(comm: &Communicator, rank: usize) {
+    if let Some(index) = comm.group.members().get(rank) {
+        TRIED.lock().insert(index, None);
+    }
 }
 
 fn reach(index: u32) -> Option<Endpoint> {

@@ -200,8 +200,11 @@ static void current(const char *name)
     GOOD(MPI_File_set_view(file, MPI_DISPLACEMENT_CURRENT, MPI_CHAR, MPI_CHAR, "native", MPI_INFO_NULL));
     GOOD(MPI_File_get_view(file, &displacement, &etype, &filetype, datarep));
     CHECK_EQ(displacement, 3 + 8 * check_ranks);
-    GOOD(MPI_File_get_position_shared(file, &place));
-    CHECK_EQ(place, 0);
+    /* What a sequential file has not (sections 14.2.4, 14.2.5 and 14.4.4). */
+    CHECK_CLASS(MPI_File_get_position_shared(file, &place), MPI_ERR_UNSUPPORTED_OPERATION);
+    CHECK_CLASS(MPI_File_seek_shared(file, 0, MPI_SEEK_SET), MPI_ERR_UNSUPPORTED_OPERATION);
+    CHECK_CLASS(MPI_File_set_size(file, 5), MPI_ERR_UNSUPPORTED_OPERATION);
+    CHECK_CLASS(MPI_File_preallocate(file, 5), MPI_ERR_UNSUPPORTED_OPERATION);
     GOOD(MPI_File_close(&file));
 }
 

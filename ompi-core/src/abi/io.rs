@@ -10,6 +10,7 @@ use crate::file::{
     self, Amode, Conversion, ConversionFunction, DatarepFunctions, ExtentFunction, FileHints, LargeConversionFunction,
     Representation, View,
 };
+use crate::framework::fs;
 use crate::framework::io::{FileArguments, NewView};
 use crate::group;
 use crate::info::Info as Hinted;
@@ -54,7 +55,7 @@ rows! {
     /// Deletes a file. MPI 5.0 §14.2.3.
     fn File_delete(filename: Text, info: Hints) [] => {
         let _no_hint_matters_here = info;
-        file::delete(filename)
+        file::delete(fs::path_of(filename))
     }
 
     /// Cuts or extends a file. MPI 5.0 §14.2.4.
@@ -185,7 +186,7 @@ fn arguments<'a>(
     amode: c_int,
     info: Result<Option<Arc<Hinted>>>,
 ) -> Result<FileArguments<'a>> {
-    let path = filename.map_err(|fault| fault.argument("filename"))?;
+    let path = fs::path_of(filename.map_err(|fault| fault.argument("filename"))?);
     let info = info.map_err(|fault| fault.argument("info"))?;
     let hints = info.map_or_else(FileHints::default, |info| FileHints::default().updated(&info));
     Ok(FileArguments { path, amode: Amode::new(amode)?, hints })

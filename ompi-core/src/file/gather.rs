@@ -8,7 +8,9 @@
 //! | file | subject |
 //! |---|---|
 //! | `extent` | what processes tell each other of an access, and what follows from it |
-//! | `rounds` | the rounds of one access, and the memory for them |
+//! | `rounds` | the rounds of one access |
+//! | `memory` | the memory for them |
+//! | `messages` | data that goes by messages |
 //! | `direct` | a window whose data comes from the memory of other processes, or goes there |
 //! | `survey` | which bytes of each window a process wants |
 //! | `windows` | which part of the file a process gathers in which round |
@@ -24,6 +26,8 @@ use crate::framework::fcoll::Job;
 
 mod direct;
 mod extent;
+mod memory;
+mod messages;
 mod raw;
 mod rounds;
 mod runs;
@@ -44,5 +48,5 @@ pub use windows::{LONGEST, Windows};
 pub unsafe fn gather<W: Windows>(job: &Job<'_>, limit: u64, divide: impl FnMut(u64) -> Result<W>) -> Outcome {
     // SAFETY: the caller's promise.
     let data = unsafe { raw::UserData::new(job.data) };
-    rounds::Rounds::run(job, data, limit, divide)
+    rounds::Rounds::run(job, data, limit, divide).unwrap_or_else(Outcome::from)
 }

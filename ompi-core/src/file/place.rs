@@ -122,10 +122,14 @@ impl From<Fault> for Outcome {
 
 /// The fault of a read or write that stopped after some bytes.
 pub fn failed(target: &FilePlace<'_>, done: u64, errno: Errno, direction: AccessKind) -> Fault {
+    failed_at(target.path, target.view.place(target.position + done), done, errno, direction)
+}
+
+/// The same where the byte of the file is known.
+pub fn failed_at(path: &CStr, offset: u64, done: u64, errno: Errno, direction: AccessKind) -> Fault {
     let what = match direction {
         AccessKind::Read => "cannot be read",
         AccessKind::Write => "cannot be written",
     };
-    let offset = target.view.place(target.position + done);
-    failure(errno, target.path, &format!("{what} at byte {offset}, after {done} bytes of this call"))
+    failure(errno, path, &format!("{what} at byte {offset}, after {done} bytes of this call"))
 }

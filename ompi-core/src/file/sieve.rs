@@ -32,7 +32,11 @@ pub fn range_bytes(target: &FilePlace<'_>, data: &Data<'_>, direction: AccessKin
         pieces < SAMPLE
     });
     let gaps = end.saturating_sub(first?).saturating_sub(seen);
-    let pays = seen / pieces <= PIECE_MOST && gaps / pieces <= GAP_MOST;
+    let (piece, gap) = (seen / pieces, gaps / pieces);
+    let pays = match direction {
+        AccessKind::Read => piece + gap <= READ_MOST,
+        AccessKind::Write => piece <= PIECE_MOST && gap <= GAP_MOST,
+    };
     (pieces > 1 && (wish == HintChoice::Enable || pays)).then_some(range as usize)
 }
 
@@ -196,7 +200,9 @@ unsafe fn write(target: &FilePlace<'_>, range: &Range, stage: &Stage, memory: &m
 
 /// Pieces that are looked at to see whether it pays.
 const SAMPLE: u64 = 64;
-/// Longer pieces go by themselves.
+/// A piece and the gap behind it: to read more, and to copy the piece once more, takes longer than another call of the system.
+const READ_MOST: u64 = 4 << 10;
+/// Longer pieces are written by themselves.
 const PIECE_MOST: u64 = 32 << 10;
 /// Longer gaps cost more than a call of the system.
 const GAP_MOST: u64 = 8 << 10;

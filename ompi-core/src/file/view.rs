@@ -11,6 +11,7 @@ use crate::datatype::{self, Datatype};
 use crate::error::{Class, Fault, Result};
 use crate::framework::fbtl::AccessKind;
 use alloc::sync::Arc;
+use core::ops::Range;
 use opal_core::datatype::{Layout, Run};
 
 /// What one process sees of a file.
@@ -132,6 +133,12 @@ impl View {
         self.pattern.is_contiguous() && self.pattern.size() > 0
     }
 
+    /// Whether each turn of the filetype is one run, which lies apart from the next one unless the view is [whole](View::is_whole).
+    pub fn is_regular(&self) -> bool {
+        let layout = &self.pattern;
+        layout.size() > 0 && (self.is_whole() || layout.run_of(1).is_some() && layout.extent() > layout.size() as isize)
+    }
+
     /// Whether each place up to a position lies behind the one before: no parts of the filetype overlap, and none of its turns.
     pub fn grows(&self, position: u64) -> bool {
         let layout = &self.pattern;
@@ -183,6 +190,22 @@ impl View {
             false
         });
         found
+    }
+
+    /// From the first to the last byte in the file of `bytes` bytes from a position on, one at least. Where turns of the filetype reach over
+    /// each other these need not be the bytes that are moved first and last.
+    pub fn span(&self, position: u64, bytes: usize) -> Range<u64> {
+        let end = position + bytes as u64;
+        if self.grows(end) {
+            return self.place(position)..self.place(end - 1) + 1;
+        }
+        let first = self.place(position);
+        let mut span = first..first + 1;
+        self.places(position, bytes, &mut |offset, bytes| {
+            span = span.start.min(offset)..span.end.max(offset + bytes as u64);
+            true
+        });
+        span
     }
 
     /// How many bytes of the view lie within the first `size` bytes of the file.

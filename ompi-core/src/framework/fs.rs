@@ -109,6 +109,18 @@ opal_core::framework! {
     "fs", Ompi, version 1, ManyOfMany, OMPI_FSS: dyn Component
 }
 
+/// The path in the name that a program gives: without a file system before it, as in `ufs:data` (MPI 5.0 §14.2.1, advice to users).
+/// What holds the file is asked of the system, whatever the name says.
+pub fn path_of(name: &CStr) -> &CStr {
+    let bytes = name.to_bytes_with_nul();
+    let prefix = FILE_SYSTEMS.iter().find(|prefix| bytes.starts_with(prefix.as_bytes()));
+    let path = prefix.and_then(|prefix| CStr::from_bytes_with_nul(&bytes[prefix.len()..]).ok());
+    path.unwrap_or(name)
+}
+
+/// Those that ROMIO knows and that are reached by calls of the system. Another name may have a colon in it.
+const FILE_SYSTEMS: [&str; 6] = ["ufs:", "nfs:", "xfs:", "lustre:", "gpfs:", "panfs:"];
+
 /// Modules with their priorities, the highest one first.
 type Modules = Vec<(i32, &'static dyn Module)>;
 
@@ -123,4 +135,19 @@ pub fn selected(path: &CStr) -> opal_core::Result<Option<&'static dyn Module>> {
     });
     let opened = opened.as_ref().map_err(|error| *error)?;
     Ok(opened.iter().map(|(_, module)| *module).find(|module| module.serves(path)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_system_before_the_path_is_no_part_of_it() {
+        assert_eq!(path_of(c"ufs:/tmp/a:b"), c"/tmp/a:b");
+        assert_eq!(path_of(c"panfs:ufs:x"), c"ufs:x");
+        for name in [c"data", c"C:data", c"testfs:x", c"ufs", c"./ufs:x", c""] {
+            assert_eq!(path_of(name), name);
+        }
+        assert_eq!(path_of(c"nfs:"), c"");
+    }
 }

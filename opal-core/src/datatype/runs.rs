@@ -38,7 +38,13 @@ fn turns(
     bytes: usize,
     each: &mut dyn FnMut(Run) -> bool,
 ) -> bool {
-    cut(body.size, skip, bytes, &mut |turn, skip, bytes| part(body, at(base, turn, stride), skip, bytes, each))
+    if let [Block::Run(run)] = body.blocks[..] {
+        let first = base.wrapping_add(run.offset);
+        return cut(run.bytes, skip, bytes, |turn, skip, bytes| {
+            each(Run { offset: at(at(first, turn, stride), skip, 1), bytes })
+        });
+    }
+    cut(body.size, skip, bytes, |turn, skip, bytes| part(body, at(base, turn, stride), skip, bytes, each))
 }
 
 /// `bytes` bytes from byte `skip` on of one turn.
@@ -61,13 +67,13 @@ fn part_of(block: &Block, base: isize, skip: usize, bytes: usize, each: &mut dyn
         Block::Run(run) => each(Run { offset: at(base, skip, 1).wrapping_add(run.offset), bytes }),
         Block::Strided { run, stride, .. } => {
             let first = base.wrapping_add(run.offset);
-            cut(run.bytes, skip, bytes, &mut |turn, skip, bytes| {
+            cut(run.bytes, skip, bytes, |turn, skip, bytes| {
                 each(Run { offset: at(at(first, turn, *stride), skip, 1), bytes })
             })
         }
         Block::Indexed { offsets, shift, bytes: size } => {
             let first = base.wrapping_add(*shift);
-            cut(*size, skip, bytes, &mut |turn, skip, bytes| {
+            cut(*size, skip, bytes, |turn, skip, bytes| {
                 each(Run { offset: at(first.wrapping_add(offsets[turn]), skip, 1), bytes })
             })
         }
@@ -76,7 +82,8 @@ fn part_of(block: &Block, base: isize, skip: usize, bytes: usize, each: &mut dyn
 }
 
 /// Cuts `bytes` bytes from byte `skip` on of turns of `size` bytes: the turn, the first byte of it and how many.
-fn cut(size: usize, skip: usize, bytes: usize, each: &mut dyn FnMut(usize, usize, usize) -> bool) -> bool {
+#[inline(always)]
+fn cut(size: usize, skip: usize, bytes: usize, mut each: impl FnMut(usize, usize, usize) -> bool) -> bool {
     let (mut turn, mut within, mut bytes) = (skip / size, skip % size, bytes);
     while bytes > 0 {
         let some = (size - within).min(bytes);

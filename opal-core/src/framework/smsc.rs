@@ -32,6 +32,15 @@ pub struct Piece {
     pub bytes: usize,
 }
 
+/// Bytes of this process's memory that lie together.
+#[derive(Clone, Copy, Debug)]
+pub struct LocalRun {
+    /// Where.
+    pub at: *mut u8,
+    /// How many.
+    pub bytes: usize,
+}
+
 /// What a module can do, as data.
 #[derive(Clone, Copy, Debug)]
 pub struct Caps {
@@ -111,6 +120,34 @@ pub trait Module: Sync {
             // SAFETY: the caller's promise.
             unsafe { self.copy_to(peer, *at, local.wrapping_add(done), *bytes)? };
             done += bytes;
+        }
+        Ok(())
+    }
+
+    /// As [`Module::copy_from`], of bytes that lie one behind the other in the peer, to runs of memory here in their order.
+    ///
+    /// # Safety
+    /// Each run is writable.
+    unsafe fn scatter_from(&self, peer: PeerId, remote: u64, runs: &[LocalRun]) -> Result<()> {
+        let mut done = 0;
+        for run in runs {
+            // SAFETY: the caller's promise.
+            unsafe { self.copy_from(peer, remote.wrapping_add(done), run.at, run.bytes)? };
+            done += run.bytes as u64;
+        }
+        Ok(())
+    }
+
+    /// As [`Module::copy_to`], of runs of memory here in their order, to bytes that lie one behind the other in the peer.
+    ///
+    /// # Safety
+    /// Each run is readable.
+    unsafe fn gather_to(&self, peer: PeerId, remote: u64, runs: &[LocalRun]) -> Result<()> {
+        let mut done = 0;
+        for run in runs {
+            // SAFETY: the caller's promise.
+            unsafe { self.copy_to(peer, remote.wrapping_add(done), run.at, run.bytes)? };
+            done += run.bytes as u64;
         }
         Ok(())
     }
@@ -263,12 +300,36 @@ impl Endpoint {
         unsafe { module.scatter_to(*peer, pieces, local) }
     }
 
+    /// [`Module::scatter_from`], the best way. `Err(Invalid)` if none leads there.
+    ///
+    /// # Safety
+    /// Each run is writable.
+    pub unsafe fn scatter_from(&self, remote: u64, runs: &[LocalRun]) -> Result<()> {
+        let Mechanism { module, peer, .. } = self.mechanism(remote, bytes_of(runs)).ok_or(Error::Invalid)?;
+        // SAFETY: the caller's promise.
+        unsafe { module.scatter_from(*peer, remote, runs) }
+    }
+
+    /// [`Module::gather_to`], likewise.
+    ///
+    /// # Safety
+    /// Each run is readable.
+    pub unsafe fn gather_to(&self, remote: u64, runs: &[LocalRun]) -> Result<()> {
+        let Mechanism { module, peer, .. } = self.mechanism(remote, bytes_of(runs)).ok_or(Error::Invalid)?;
+        // SAFETY: the caller's promise.
+        unsafe { module.gather_to(*peer, remote, runs) }
+    }
+
     fn mechanism_for(&self, pieces: &[Piece]) -> Option<&Mechanism> {
         let reaches = |mechanism: &&Mechanism| {
             pieces.iter().all(|piece| mechanism.module.reaches(mechanism.peer, piece.at, piece.bytes))
         };
         self.mechanisms().find(reaches)
     }
+}
+
+fn bytes_of(runs: &[LocalRun]) -> usize {
+    runs.iter().map(|run| run.bytes).sum()
 }
 
 /// The endpoint of a process of this node, from the addresses that it published: `address` finds that of a component. `None` if no way

@@ -99,8 +99,7 @@ fn read(
         let pieces = pieces(&plan, &mut memory);
         // SAFETY: parts of the memory, which outlives the call.
         let moved = unsafe { moved(module, file, &pieces, AccessKind::Read, starts) };
-        let places = plan.iter().flat_map(|(offset, bytes)| *offset..*offset + *bytes as u64);
-        let wanted: Vec<u8> = places.map_while(|place| model.get(place as usize).copied()).collect();
+        let wanted = there(&plan, model);
         if moved != (Moved { bytes: wanted.len(), failed: None }) {
             return Err(format!("{} of {total} bytes are there: {moved:?}", wanted.len()));
         }
@@ -109,6 +108,19 @@ fn read(
         }
     }
     Ok(())
+}
+
+/// What a read of these places finds in a file: up to its end.
+fn there(plan: &[(u64, usize)], model: &[u8]) -> Vec<u8> {
+    let mut found = Vec::new();
+    for (offset, bytes) in plan.iter().map(|(offset, bytes)| (*offset as usize, *bytes)) {
+        let end = (offset + bytes).min(model.len());
+        found.extend_from_slice(model.get(offset..end).unwrap_or_default());
+        if end < offset + bytes {
+            break;
+        }
+    }
+    found
 }
 
 /// Moves them at once, or has the transfer go on beside this thread, if the module does that.

@@ -4,7 +4,7 @@ use crate::declined::{accepted, opened};
 use crate::pair;
 use opal_core::Error;
 use opal_core::framework::shmem;
-use opal_core::framework::smsc::{Component, Module, PeerId, Piece};
+use opal_core::framework::smsc::{Component, LocalRun, Module, PeerId, Piece};
 use opal_core::shareable;
 
 /// A running module with one peer, which runs the same suite.
@@ -53,6 +53,7 @@ pub const CASES: &[(&str, Case)] = &[
     ("every size and place", sizes),
     ("both at once", both_at_once),
     ("pieces", pieces),
+    ("runs", runs),
     ("memory that ends", memory_that_ends),
     ("no address of a peer", no_address),
 ];
@@ -225,6 +226,48 @@ fn pieces(fixture: &mut Fixture<'_>) {
     let beyond = [Piece { at: source, bytes: 8 }, Piece { at: 0, bytes: 8 }, Piece { at: source, bytes: 8 }];
     // SAFETY: longer than three times eight bytes.
     let read = unsafe { fixture.module.gather_from(fixture.peer, &beyond, got.as_mut_ptr()) };
+    assert_eq!(read, Err(Error::Invalid));
+    (fixture.exchange)(&[]);
+}
+
+/// Bytes that lie one behind the other in the peer, to and from runs of memory here, more of them than a call of the system takes.
+fn runs(fixture: &mut Fixture<'_>) {
+    const COUNT: usize = 1111;
+    const SPACING: usize = 200;
+    let lengths: Vec<usize> = (0..COUNT).map(|turn| turn * 37 % (SPACING + 1)).collect();
+    let bytes: usize = lengths.iter().sum();
+    let own = fixture.room(bytes, |index| pattern(fixture.side, index));
+    let place = fixture.room(bytes, |_| 0);
+    let addresses = [own.as_ptr() as u64, place.as_ptr() as u64].map(u64::to_le_bytes).concat();
+    let theirs = (fixture.exchange)(&addresses);
+    let (source, target) = (number(&theirs[..8]), number(&theirs[8..]));
+    let mut memory = vec![0u8; COUNT * SPACING];
+    // A permutation: runs do not follow each other here.
+    let starts: Vec<usize> = (0..COUNT).map(|turn| turn * 100 % COUNT * SPACING).collect();
+    let list = |memory: &mut [u8]| -> Vec<LocalRun> {
+        let run = |(start, bytes): (&usize, &usize)| {
+            let part = &mut memory[*start..start + bytes];
+            LocalRun { at: part.as_mut_ptr(), bytes: part.len() }
+        };
+        starts.iter().zip(&lengths).map(run).collect()
+    };
+    // SAFETY: parts of the vector.
+    let read = unsafe { fixture.module.scatter_from(fixture.peer, source, &list(&mut memory)) };
+    assert_eq!(read, Ok(()));
+    let (mut expected, mut done) = (vec![0u8; COUNT * SPACING], 0);
+    for (start, bytes) in starts.iter().zip(&lengths) {
+        (0..*bytes).for_each(|at| expected[start + at] = pattern(1 - fixture.side, done + at));
+        done += bytes;
+    }
+    assert!(memory == expected, "bytes land in the runs, and nothing beside them");
+    // SAFETY: likewise.
+    let written = unsafe { fixture.module.gather_to(fixture.peer, target, &list(&mut memory)) };
+    assert_eq!(written, Ok(()));
+    (fixture.exchange)(&[]);
+    // The peer had them from here.
+    assert!(place.bytes() == own.bytes(), "runs are written in their order");
+    // SAFETY: likewise.
+    let read = unsafe { fixture.module.scatter_from(fixture.peer, 0, &list(&mut memory)) };
     assert_eq!(read, Err(Error::Invalid));
     (fixture.exchange)(&[]);
 }

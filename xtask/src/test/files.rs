@@ -33,6 +33,11 @@ pub fn tier(session: &mut Session) -> Result<()> {
         let name = format!("files/killed@{ranks}");
         session.case(&name, |session| killed(session, ranks).unwrap_or_else(Verdict::from));
     }
+    for (how, ranks) in UNCOPIED {
+        session.case(&format!("files/{how}_memory@{ranks}"), |session| {
+            uncopied(session, how, *ranks).unwrap_or_else(Verdict::from)
+        });
+    }
     session.case("files/chooses_who_gathers", |session| chooses(session).unwrap_or_else(Verdict::from));
     session.case("files/says_what_failed", |session| says(session).unwrap_or_else(Verdict::from));
     for (name, on_lustre, refuses, wanted) in STRIPES {
@@ -116,6 +121,21 @@ fn chooses(session: &mut Session) -> Result<Verdict> {
     })
 }
 
+/// Memory that the system stops to copy, or never copied: a library that says so, and whose data comes by messages.
+fn uncopied(session: &mut Session, how: &str, ranks: u32) -> Result<Verdict> {
+    let program = compiled(session, &session.tree.root.join("tests/files/uncopied.c"), &[])?;
+    let mut command = Command::new(session.library().map_err(fail)?.dist.join("bin/mpirun"));
+    command.args(["-n", &ranks.to_string(), "--mca", "fcoll_base_verbose", "10"]).arg(program).arg(how);
+    own_choice(&mut command);
+    let log = session.scratch().join(format!("files/{how}_memory@{ranks}.log"));
+    let ended = deadline::run(&mut command, LIMIT, &log)?;
+    Ok(match ended.err.contains(BY_MESSAGES) {
+        false => Verdict::Failed(format!("standard error lacks `{BY_MESSAGES}`\n{}", ended.story())),
+        true if !ended.ended_with(0) => Verdict::Failed(ended.story()),
+        true => Verdict::Passed(String::new()),
+    })
+}
+
 /// Hints that lay a file over devices.
 fn striped(session: &mut Session, name: &str, on_lustre: bool, refuses: bool, wanted: &[&str]) -> Result<Verdict> {
     let program = compiled(session, &session.tree.root.join("tests/files/striped.c"), &[])?;
@@ -176,6 +196,8 @@ const CHOICES: &[&str] = &[
     "two_phase does it, as a hint says",
     "individual does it, as a hint says",
 ];
+const UNCOPIED: &[(&str, u32)] = &[("forbidden", 2), ("device", 2), ("device", 3)];
+const BY_MESSAGES: &str = "its data goes by messages";
 const FAILING: &str = "tests/files/failing.c";
 const SAYS: &[&str] = &["MPI_File_write_at", "ompi-rs-failing-", "at byte 12845, after 12345 bytes", "errno 28"];
 const LIMIT: Duration = Duration::from_secs(120);

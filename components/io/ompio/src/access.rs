@@ -10,9 +10,9 @@ use ompi_core::file;
 use ompi_core::file::gather::{AccessExtent, is_possible};
 use ompi_core::file::{
     CallWords, Converted, FileCall, FileHints, FilePlace, HintChoice, Outcome, View, WriteLock, agree_call, exchange,
-    transfer,
+    failed_at, transfer,
 };
-use ompi_core::framework::fbtl::AccessKind;
+use ompi_core::framework::fbtl::{AccessKind, Moved, Piece};
 use ompi_core::framework::fcoll;
 use ompi_core::framework::io::{Begun, FileAccess, Start};
 
@@ -32,6 +32,14 @@ impl Ompio {
     /// # Safety
     /// That of `Module::access`.
     pub unsafe fn alone(&self, access: &FileAccess<'_>) -> Outcome {
+        if let Some(piece) = self.one_piece(access) {
+            // SAFETY: all of the data, by the caller's promise.
+            let moved = unsafe { self.parts.fbtl.transfer(&self.file, &[piece], access.direction) };
+            if moved.failed.is_none() {
+                return Outcome { bytes: moved.bytes as u64, ended: Ok(()) };
+            }
+            return self.failed_piece(&piece, moved, access.direction);
+        }
         // SAFETY: the caller's promise.
         let (view, start, converted) = match unsafe { self.placed(access) } {
             Ok(placed) => placed,
@@ -40,6 +48,35 @@ impl Ompio {
         let target = self.place(&view, start);
         // SAFETY: the caller's promise.
         represented(access, converted, |access| unsafe { self.run(&target, access) })
+    }
+
+    /// The data of an access in one piece, if that is all there is to do: one call of the system moves it. Whatever is wrong with
+    /// the access is found and said elsewhere.
+    fn one_piece(&self, access: &FileAccess<'_>) -> Option<Piece> {
+        let Start::At(offset) = access.start else { return None };
+        let (data, at) = (access.data, access.data.contiguous()?);
+        let state = self.state.lock();
+        let view = &state.view;
+        let may = match access.direction {
+            AccessKind::Read => self.amode.reads(),
+            AccessKind::Write => self.amode.writes() && !self.writes_gaps(&state.hints),
+        };
+        let plain = view.is_placed() && view.is_whole() && view.representation.keeps_all();
+        if !may || !plain || self.atomic() || self.amode.is_sequential() {
+            return None;
+        }
+        let (bytes, unit) = (data.count.checked_mul(data.datatype.layout.size())?, view.unit_bytes());
+        let offset = u64::try_from(offset).ok()?.checked_mul(unit)?.checked_add(view.displacement)?;
+        let whole = unit == 1 || (bytes as u64).is_multiple_of(unit);
+        let reaches = offset.checked_add(bytes as u64).is_some_and(|end| i64::try_from(end).is_ok());
+        (whole && reaches && bytes > 0).then_some(Piece { offset, at, bytes })
+    }
+
+    #[cold]
+    fn failed_piece(&self, piece: &Piece, moved: Moved, direction: AccessKind) -> Outcome {
+        let bytes = moved.bytes as u64;
+        let fault = |errno| failed_at(&self.path, piece.offset + bytes, bytes, errno, direction);
+        Outcome { bytes, ended: moved.failed.map_or(Ok(()), |errno| Err(fault(errno))) }
     }
 
     /// Begins an access of this process's alone.
@@ -206,15 +243,19 @@ impl Ompio {
     /// only where everybody who writes the file locks what he writes.
     fn sieving(&self) -> FileHints {
         let hints = self.state.lock().hints;
+        match self.writes_gaps(&hints) {
+            true => hints,
+            false => FileHints { sieve_write: HintChoice::Disable, ..hints },
+        }
+    }
+
+    fn writes_gaps(&self, hints: &FileHints) -> bool {
         let may = match hints.sieve_write {
             HintChoice::Enable => true,
             HintChoice::Automatic => self.amode.is_unique(),
             HintChoice::Disable => false,
         };
-        match may && self.amode.reads() {
-            true => hints,
-            false => FileHints { sieve_write: HintChoice::Disable, ..hints },
-        }
+        may && self.amode.reads()
     }
 
     /// Where an ordered access begins when each process moves so many etypes: behind those of all lower ranks.
@@ -249,13 +290,14 @@ impl Ompio {
             return fault.into();
         }
         let _alone = self.alone.lock();
-        let (from, end) = (target.view.place(target.position), target.view.place(target.position + bytes - 1) + 1);
-        let locked = self.file.lock(from, end - from, direction == AccessKind::Write);
+        let span = target.view.span(target.position, data.bytes());
+        let (from, length) = (span.start, span.end - span.start);
+        let locked = self.file.lock(from, length, direction == AccessKind::Write);
         if let Err(errno) = locked {
             return self.failed(errno, "cannot be locked, which atomic access needs").into();
         }
         let outcome = run();
-        let unlocked = self.file.unlock(from, end - from);
+        let unlocked = self.file.unlock(from, length);
         let ended = outcome.ended.and(unlocked.map_err(|errno| self.failed(errno, "cannot be unlocked")));
         Outcome { ended, ..outcome }
     }

@@ -159,6 +159,11 @@ impl Ompio {
         }
     }
 
+    /// Refuses another length where that is not for this process or file to have (MPI 5.0 §14.2.4, §14.2.5).
+    pub fn may_resize(&self) -> Result<()> {
+        self.may_write().and_then(|()| self.not_sequential())
+    }
+
     /// Refuses what a sequential file has not.
     pub fn not_sequential(&self) -> Result<()> {
         match self.amode.is_sequential() {

@@ -16,14 +16,14 @@ impl Module for Ompio {
     }
 
     fn resize(&self, bytes: Result<u64>) -> Result<()> {
-        let bytes = bytes.and_then(|bytes| self.may_write().map(|()| bytes));
+        let bytes = bytes.and_then(|bytes| self.may_resize().map(|()| bytes));
         let bytes = agree_on(&self.comm, FileCall::SetSize, bytes, "size", |bytes| *bytes)?;
         let resize = || self.parts.fs.resize(&self.file, bytes);
         as_first(&self.comm, || resize().map_err(|errno| self.failed(errno, "cannot be given another size")))
     }
 
     fn reserve(&self, bytes: Result<u64>) -> Result<()> {
-        let bytes = bytes.and_then(|bytes| self.may_write().map(|()| bytes));
+        let bytes = bytes.and_then(|bytes| self.may_resize().map(|()| bytes));
         let bytes = agree_on(&self.comm, FileCall::Preallocate, bytes, "size", |bytes| *bytes)?;
         let reserve = || self.parts.fs.reserve(&self.file, bytes);
         as_first(&self.comm, || reserve().map_err(|errno| self.failed(errno, "cannot be given storage beforehand")))
@@ -159,6 +159,7 @@ impl Module for Ompio {
     }
 
     fn position_shared(&self) -> Result<i64> {
+        self.not_sequential()?;
         Ok(self.shared()?.get()? as i64)
     }
 

@@ -3,9 +3,9 @@
 
 use crate::address::{Address, Nonce};
 use crate::params::{CHUNK_SIZE, MIN_SIZE};
-use crate::raw::{self, Direction, NonceCell, transfer};
+use crate::raw::{self, Direction, NonceCell, Sides, transfer};
 use alloc::vec::Vec;
-use opal_core::framework::smsc::{Caps, Module, PeerId, Piece};
+use opal_core::framework::smsc::{Caps, LocalRun, Module, PeerId, Piece};
 use opal_core::sync::ConditionalLock;
 use opal_core::{Error, Result, sys, wait};
 
@@ -97,27 +97,43 @@ impl Module for Cma {
     unsafe fn copy_from(&self, peer: PeerId, remote: u64, local: *mut u8, bytes: usize) -> Result<()> {
         let pid = self.current(peer)?;
         // SAFETY: the caller's promise.
-        unsafe { transfer::<1>(Direction::From, pid, &[Piece { at: remote, bytes }], local) }
+        unsafe { transfer::<1>(Direction::From, pid, Sides::PiecesThere(&[Piece { at: remote, bytes }], local)) }
     }
 
     unsafe fn copy_to(&self, peer: PeerId, remote: u64, local: *const u8, bytes: usize) -> Result<()> {
         let pid = self.current(peer)?;
         // SAFETY: the caller's promise; it is only read.
-        unsafe { transfer::<1>(Direction::To, pid, &[Piece { at: remote, bytes }], local.cast_mut()) }
+        unsafe {
+            transfer::<1>(Direction::To, pid, Sides::PiecesThere(&[Piece { at: remote, bytes }], local.cast_mut()))
+        }
     }
 
     unsafe fn gather_from(&self, peer: PeerId, pieces: &[Piece], local: *mut u8) -> Result<()> {
         let pid = self.current(peer)?;
         // SAFETY: the caller's promise.
-        unsafe { transfer::<PIECES_PER_CALL>(Direction::From, pid, pieces, local) }
+        unsafe { transfer::<PIECES_PER_CALL>(Direction::From, pid, Sides::PiecesThere(pieces, local)) }
     }
 
     unsafe fn scatter_to(&self, peer: PeerId, pieces: &[Piece], local: *const u8) -> Result<()> {
         let pid = self.current(peer)?;
         // SAFETY: the caller's promise; it is only read.
-        unsafe { transfer::<PIECES_PER_CALL>(Direction::To, pid, pieces, local.cast_mut()) }
+        unsafe { transfer::<PIECES_PER_CALL>(Direction::To, pid, Sides::PiecesThere(pieces, local.cast_mut())) }
+    }
+
+    unsafe fn scatter_from(&self, peer: PeerId, remote: u64, runs: &[LocalRun]) -> Result<()> {
+        let pid = self.current(peer)?;
+        // SAFETY: the caller's promise.
+        unsafe { transfer::<RUNS_PER_CALL>(Direction::From, pid, Sides::RunsHere(remote, runs)) }
+    }
+
+    unsafe fn gather_to(&self, peer: PeerId, remote: u64, runs: &[LocalRun]) -> Result<()> {
+        let pid = self.current(peer)?;
+        // SAFETY: the caller's promise; they are only read.
+        unsafe { transfer::<RUNS_PER_CALL>(Direction::To, pid, Sides::RunsHere(remote, runs)) }
     }
 }
 
 /// On the stack; the system takes up to 1024.
 const PIECES_PER_CALL: usize = 64;
+/// Of this process's memory, likewise. Each costs the system less than one of a peer's, whose pages it looks up.
+const RUNS_PER_CALL: usize = 256;

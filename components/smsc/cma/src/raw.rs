@@ -4,7 +4,8 @@
 use crate::address::Nonce;
 use alloc::boxed::Box;
 use core::cell::UnsafeCell;
-use opal_core::framework::smsc::Piece;
+use opal_core::framework::smsc::{LocalRun, Piece};
+use opal_core::sys::MemoryRun;
 use opal_core::{Error, Result};
 
 /// Where a nonce lies for the life of the process. Peers write to it what lies in it.
@@ -31,14 +32,14 @@ impl NonceCell {
 pub fn read(pid: i32, remote: u64, to: &mut [u8]) -> Result<()> {
     let piece = Piece { at: remote, bytes: to.len() };
     // SAFETY: an exclusive slice.
-    unsafe { transfer::<1>(Direction::From, pid, &[piece], to.as_mut_ptr()) }
+    unsafe { transfer::<1>(Direction::From, pid, Sides::PiecesThere(&[piece], to.as_mut_ptr())) }
 }
 
 /// Writes a peer's memory.
 pub fn write(pid: i32, remote: u64, from: &[u8]) -> Result<()> {
     let piece = Piece { at: remote, bytes: from.len() };
     // SAFETY: a slice, which is only read.
-    unsafe { transfer::<1>(Direction::To, pid, &[piece], from.as_ptr().cast_mut()) }
+    unsafe { transfer::<1>(Direction::To, pid, Sides::PiecesThere(&[piece], from.as_ptr().cast_mut())) }
 }
 
 /// From now on the descendants of that process may reach into this one. Where the system knows no such rule it refuses the
@@ -55,43 +56,91 @@ pub enum Direction {
     To,
 }
 
-/// Copies pieces of the peer's memory, which lie one behind the other here. The kernel stops where a page is missing, after 2 GiB, and
-/// wherever else it likes: goes on until all is done. A call takes up to `N` pieces.
+/// Where a copy's bytes lie: a list on one side, one behind the other on the other side.
+#[derive(Clone, Copy)]
+pub enum Sides<'a> {
+    /// Pieces of the peer's memory, and where their bytes lie here.
+    PiecesThere(&'a [Piece], *mut u8),
+    /// Where the bytes lie in the peer, and runs of memory here.
+    RunsHere(u64, &'a [LocalRun]),
+}
+
+impl Sides<'_> {
+    /// Entries of the list.
+    fn entries(&self) -> usize {
+        match self {
+            Sides::PiecesThere(pieces, _) => pieces.len(),
+            Sides::RunsHere(_, runs) => runs.len(),
+        }
+    }
+
+    /// One of them. `Err(Invalid)` for what no memory is.
+    fn entry(&self, index: usize) -> Result<MemoryRun> {
+        match self {
+            Sides::PiecesThere(pieces, _) => there(pieces[index].at, pieces[index].bytes),
+            Sides::RunsHere(_, runs) => Ok(MemoryRun { iov_base: runs[index].at.cast(), iov_len: runs[index].bytes }),
+        }
+    }
+
+    /// So many bytes of the other side, of which `done` come before.
+    fn opposite(&self, done: usize, bytes: usize) -> Result<MemoryRun> {
+        match self {
+            Sides::PiecesThere(_, local) => Ok(MemoryRun { iov_base: local.wrapping_add(done).cast(), iov_len: bytes }),
+            Sides::RunsHere(remote, _) => there(remote.checked_add(done as u64).ok_or(Error::Invalid)?, bytes),
+        }
+    }
+}
+
+/// Memory of the peer.
+fn there(at: u64, bytes: usize) -> Result<MemoryRun> {
+    let at = usize::try_from(at).ok().filter(|at| at.checked_add(bytes).is_some()).ok_or(Error::Invalid)?;
+    Ok(MemoryRun { iov_base: at as *mut libc::c_void, iov_len: bytes })
+}
+
+/// Copies. The kernel stops where a page is missing, after 2 GiB, and wherever else it likes: goes on until all is done. A call takes up
+/// to `N` entries of the list.
 ///
 /// # Safety
-/// `local` is writable (`From`) or readable (`To`) for the bytes of all pieces.
-pub unsafe fn transfer<const N: usize>(direction: Direction, pid: i32, pieces: &[Piece], local: *mut u8) -> Result<()> {
-    let (mut index, mut skip, mut done) = (0, 0, 0);
-    while index < pieces.len() {
-        let (mut there, mut count, mut wanted) = ([EMPTY; N], 0, 0);
-        for (place, piece) in there.iter_mut().zip(&pieces[index..]) {
-            let end = usize::try_from(piece.at).ok().and_then(|at| Some((at, at.checked_add(piece.bytes)?)));
-            let Some((at, _)) = end else { return Err(Error::Invalid) };
+/// What lies here is writable (`From`) or readable (`To`).
+pub unsafe fn transfer<const N: usize>(direction: Direction, pid: i32, sides: Sides<'_>) -> Result<()> {
+    let (entries, mut index, mut skip, mut done) = (sides.entries(), 0, 0, 0);
+    while index < entries {
+        let (mut list, mut count, mut wanted) = ([EMPTY; N], 0, 0);
+        for (place, number) in list.iter_mut().zip(index..entries) {
+            let entry = sides.entry(number)?;
             let skip = if count == 0 { skip } else { 0 };
-            *place = libc::iovec { iov_base: (at + skip) as *mut libc::c_void, iov_len: piece.bytes - skip };
-            wanted += piece.bytes - skip;
+            let iov_base = entry.iov_base.cast::<u8>().wrapping_add(skip).cast();
+            *place = MemoryRun { iov_base, iov_len: entry.iov_len - skip };
+            wanted += place.iov_len;
             count += 1;
         }
         if wanted == 0 {
             (index, skip) = (index + count, 0);
             continue;
         }
-        let here = libc::iovec { iov_base: local.wrapping_add(done).cast(), iov_len: wanted };
-        let (here, there) = (&raw const here, there.as_ptr());
+        let one = sides.opposite(done, wanted)?;
+        let (list, one) = ((list.as_ptr(), count as libc::c_ulong), (&raw const one, 1));
+        let ((here, here_count), (there, there_count)) = match sides {
+            Sides::PiecesThere(..) => (one, list),
+            Sides::RunsHere(..) => (list, one),
+        };
         let moved = match direction {
-            // SAFETY: `here` lies in what the caller may write; `there` is the other process's and checked by the kernel.
-            Direction::From => unsafe { libc::process_vm_readv(pid, here, 1, there, count as libc::c_ulong, 0) },
-            // SAFETY: `here` lies in what the caller may read; `there` as above.
-            Direction::To => unsafe { libc::process_vm_writev(pid, here, 1, there, count as libc::c_ulong, 0) },
+            // SAFETY: `here` is what the caller may write; `there` is the other process's and checked by the kernel.
+            Direction::From => unsafe { libc::process_vm_readv(pid, here, here_count, there, there_count, 0) },
+            // SAFETY: `here` is what the caller may read; `there` as above.
+            Direction::To => unsafe { libc::process_vm_writev(pid, here, here_count, there, there_count, 0) },
         };
         match usize::try_from(moved) {
             Ok(0) => return Err(Error::Invalid),
             Ok(moved) => {
                 let mut moved = moved.min(wanted);
                 done += moved;
-                while index < pieces.len() && moved >= pieces[index].bytes - skip {
-                    moved -= pieces[index].bytes - skip;
-                    (index, skip) = (index + 1, 0);
+                while index < entries {
+                    let left = sides.entry(index)?.iov_len - skip;
+                    if moved < left {
+                        break;
+                    }
+                    (moved, index, skip) = (moved - left, index + 1, 0);
                 }
                 skip += moved;
             }
@@ -101,7 +150,7 @@ pub unsafe fn transfer<const N: usize>(direction: Direction, pid: i32, pieces: &
     Ok(())
 }
 
-const EMPTY: libc::iovec = libc::iovec { iov_base: core::ptr::null_mut(), iov_len: 0 };
+const EMPTY: MemoryRun = MemoryRun { iov_base: core::ptr::null_mut(), iov_len: 0 };
 
 /// `Ok`: try again.
 #[cold]

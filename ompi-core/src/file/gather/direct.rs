@@ -4,6 +4,9 @@
 //! together in its memory. Messages then tell of places only. A window is done block by block: small enough for the processor's cache,
 //! and while one process writes its block another one fetches its own. Nobody leaves the access before all have ended it, and so what
 //! lies in a process's memory stays as it is until then.
+//!
+//! Whether the system copies all of somebody's memory shows when it does: memory of a device, or a sandbox that a program entered after
+//! MPI_Init. Then all processes begin the access again, with messages.
 
 use super::extent::PAGE;
 use super::raw::{self, UserData};
@@ -14,7 +17,7 @@ use crate::data::Data;
 use crate::error::Result;
 use crate::file::agree::exchange;
 use crate::framework::fbtl::AccessKind;
-use crate::framework::fcoll::Job;
+use crate::framework::fcoll::{FRAMEWORK, Job};
 use crate::single_copy;
 use alloc::boxed::Box;
 use alloc::vec;
@@ -22,6 +25,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 use opal_core::framework::smsc::Endpoint;
 use opal_core::sys::Errno;
+use opal_core::{Error, verbose};
 
 /// The memory of the processes.
 pub struct DirectData {
@@ -47,12 +51,12 @@ pub struct GatheredWindow<'a> {
     pub merged: &'a [WindowRun],
 }
 
-/// Memory for a block, and for the part of one process in it.
-pub struct Buffers<'a> {
-    /// Of the window.
-    pub block: &'a mut [u8],
-    /// As long.
-    pub staged: &'a mut [u8],
+/// Why a window is not done.
+pub enum WindowFailure {
+    /// This byte of the file could not be read or written.
+    File(u64, Errno),
+    /// The system does not copy to or from the memory of the process with this rank.
+    Copy(usize, Error),
 }
 
 /// Whether a process's part in an access can be done that way, as far as it knows.
@@ -83,7 +87,20 @@ impl DirectData {
 
     /// Bytes of a block, where so many bytes of memory may be taken in all.
     pub fn block_bytes(limit: u64) -> usize {
-        (limit / 4 / PAGE * PAGE).clamp(PAGE, BLOCK) as usize
+        (limit / 2 / PAGE * PAGE).clamp(PAGE, BLOCK) as usize
+    }
+
+    /// Says why all begin again. What is forbidden now stays so: nobody tries it once more.
+    #[cold]
+    pub fn refused(job: &Job<'_>, rank: usize, error: Error) {
+        verbose!(
+            FRAMEWORK,
+            10,
+            "the system does not copy between this process and rank {rank} of the file ({error:?}): its data goes by messages"
+        );
+        if error == Error::Permission {
+            single_copy::forbid(job.comm, rank);
+        }
     }
 
     /// The first byte of each process's data that was not read for it; no byte has the number `u64::MAX`.
@@ -91,29 +108,30 @@ impl DirectData {
         &self.short
     }
 
-    /// Writes a window. Where processes write the same bytes the highest rank's stay. Returns the first byte that could not be written.
+    /// Writes a window, through memory for a block. Where processes write the same bytes the highest rank's stay.
     pub fn write(
         &mut self,
         job: &Job<'_>,
         data: &mut UserData,
         window: &GatheredWindow<'_>,
-        buffers: &mut Buffers<'_>,
-    ) -> Option<(u64, Errno)> {
+        buffer: &mut [u8],
+    ) -> core::result::Result<(), WindowFailure> {
         let mut parts = parts(window);
-        for block in Blocks::new(window.merged, buffers.block.len()) {
+        for block in Blocks::new(window.merged, buffer.len()) {
             for (rank, part) in parts.iter_mut().enumerate() {
                 let (position, bytes) = (part.position, part.within(&block.bytes, &mut self.places));
-                if let Err(errno) = self.fetch(rank, position, bytes, data, buffers) {
-                    return Some((window.bytes.start + block.bytes.start as u64, errno));
+                if bytes > 0 {
+                    let fetched = self.fetch(rank, position, data, buffer);
+                    fetched.map_err(|error| WindowFailure::Copy(rank, error))?;
                 }
             }
             let places = block.places(window.bytes.start);
-            let moved = raw::transfer(&job.target, buffers.block, &mut places.clone(), AccessKind::Write);
+            let moved = raw::transfer(&job.target, buffer, &mut places.clone(), AccessKind::Write);
             if let Some(errno) = moved.failed {
-                return Some((behind(places, moved.bytes), errno));
+                return Err(WindowFailure::File(behind(places, moved.bytes), errno));
             }
         }
-        None
+        Ok(())
     }
 
     /// Puts the part of a process into the block.
@@ -121,52 +139,37 @@ impl DirectData {
         &self,
         rank: usize,
         position: usize,
-        bytes: usize,
         data: &mut UserData,
-        buffers: &mut Buffers<'_>,
-    ) -> core::result::Result<(), Errno> {
+        block: &mut [u8],
+    ) -> core::result::Result<(), Error> {
         let Some(endpoint) = &self.endpoints[rank] else {
             let mut from = position;
             for place in &self.places {
-                data.pack(from, &mut buffers.block[place.clone()]);
+                data.pack(from, &mut block[place.clone()]);
                 from += place.len();
             }
             return Ok(());
         };
-        let remote = self.addresses[rank].wrapping_add(position as u64);
-        if let [place] = &self.places[..] {
-            return raw::copy_from(endpoint, remote, &mut buffers.block[place.clone()]);
-        }
-        let staged = &mut buffers.staged[..bytes];
-        if bytes > 0 {
-            raw::copy_from(endpoint, remote, staged)?;
-        }
-        let mut rest = &staged[..];
-        for place in &self.places {
-            let (piece, behind) = rest.split_at(place.len());
-            buffers.block[place.clone()].copy_from_slice(piece);
-            rest = behind;
-        }
-        Ok(())
+        raw::copy_from(endpoint, self.addresses[rank].wrapping_add(position as u64), block, &self.places)
     }
 
-    /// Reads a window. Returns the first byte that could not be read, unless it lies behind the end of the file.
+    /// Reads a window, through memory for a block. What lies behind the end of the file is no failure, but [short](DirectData::short).
     pub fn read(
         &mut self,
         job: &Job<'_>,
         data: &mut UserData,
         window: &GatheredWindow<'_>,
-        buffers: &mut Buffers<'_>,
-    ) -> Option<(u64, Errno)> {
+        buffer: &mut [u8],
+    ) -> core::result::Result<(), WindowFailure> {
         let (mut parts, mut failed, mut has_ended) = (parts(window), None, false);
-        for block in Blocks::new(window.merged, buffers.block.len()) {
+        for block in Blocks::new(window.merged, buffer.len()) {
             let mut end = block.bytes.start;
             if !has_ended {
                 let places = block.places(window.bytes.start);
-                let moved = raw::transfer(&job.target, buffers.block, &mut places.clone(), AccessKind::Read);
+                let moved = raw::transfer(&job.target, buffer, &mut places.clone(), AccessKind::Read);
                 let wanted: usize = places.clone().map(|(_, place)| place.len()).sum();
                 let first_missing = behind(places, moved.bytes);
-                failed = failed.or(moved.failed.map(|errno| (first_missing, errno)));
+                failed = failed.or(moved.failed.map(|errno| WindowFailure::File(first_missing, errno)));
                 has_ended = moved.bytes < wanted;
                 end = if has_ended { (first_missing - window.bytes.start) as usize } else { block.bytes.end };
             }
@@ -177,42 +180,26 @@ impl DirectData {
                 if there < bytes {
                     self.short[rank] = self.short[rank].min((position + there) as u64);
                 }
-                if let Err(errno) = self.give(rank, position, there, data, buffers) {
-                    failed = failed.or(Some((window.bytes.start + block.bytes.start as u64, errno)));
+                if there > 0 {
+                    let given = self.give(rank, position, data, buffer);
+                    given.map_err(|error| WindowFailure::Copy(rank, error))?;
                 }
             }
         }
-        failed
+        failed.map_or(Ok(()), Err)
     }
 
     /// Gives a process its part of the block.
-    fn give(
-        &self,
-        rank: usize,
-        position: usize,
-        bytes: usize,
-        data: &mut UserData,
-        buffers: &mut Buffers<'_>,
-    ) -> core::result::Result<(), Errno> {
+    fn give(&self, rank: usize, position: usize, data: &mut UserData, block: &[u8]) -> core::result::Result<(), Error> {
         let Some(endpoint) = &self.endpoints[rank] else {
             let mut to = position;
             for place in &self.places {
-                data.unpack(to, &buffers.block[place.clone()]);
+                data.unpack(to, &block[place.clone()]);
                 to += place.len();
             }
             return Ok(());
         };
-        let remote = self.addresses[rank].wrapping_add(position as u64);
-        if let [place] = &self.places[..] {
-            return raw::copy_to(endpoint, remote, &buffers.block[place.clone()]);
-        }
-        let staged = &mut buffers.staged[..bytes];
-        let mut at = 0;
-        for place in &self.places {
-            staged[at..at + place.len()].copy_from_slice(&buffers.block[place.clone()]);
-            at += place.len();
-        }
-        if bytes == 0 { Ok(()) } else { raw::copy_to(endpoint, remote, staged) }
+        raw::copy_to(endpoint, self.addresses[rank].wrapping_add(position as u64), block, &self.places)
     }
 }
 
@@ -323,7 +310,7 @@ fn behind(places: impl Iterator<Item = (u64, Range<usize>)>, mut moved: usize) -
     last
 }
 
-/// Of a block: with what is fetched for it, it fits the second cache of most processors.
+/// Of a block: it fits the second cache of most processors.
 const BLOCK: u64 = 256 << 10;
 /// Less of each process for each process goes as fast in messages.
 const LEAST: usize = 8192;

@@ -77,6 +77,8 @@ pub struct GatherLimits {
     pub piece: u64,
     /// How many processes gather.
     pub gatherers: u64,
+    /// Nor are pieces from this length on whose data would be copied once.
+    pub direct_piece: u64,
     /// What a hint wants.
     pub wish: HintChoice,
     /// So many processes, or fewer, need not.
@@ -88,7 +90,8 @@ pub struct GatherLimits {
 impl GatherLimits {
     /// Nothing but how much memory a process takes, and the longest pieces that are gathered.
     pub const fn new(memory: u64, piece: u64) -> GatherLimits {
-        GatherLimits { memory, piece, gatherers: u64::MAX, wish: HintChoice::Automatic, alone: 0, unit: PAGE }
+        let (gatherers, wish) = (u64::MAX, HintChoice::Automatic);
+        GatherLimits { memory, piece, direct_piece: u64::MAX, gatherers, wish, alone: 0, unit: PAGE }
     }
 
     /// These, where hints of the file say nothing else.
@@ -98,6 +101,7 @@ impl GatherLimits {
         GatherLimits {
             memory: hints.gather_bytes.unwrap_or(self.memory).clamp(PAGE, 1 << 30),
             piece: self.piece,
+            direct_piece: if direction == AccessKind::Read { DIRECT_READ_MOST } else { u64::MAX },
             gatherers: hints.gatherers.map_or(self.gatherers, u64::from),
             wish: hints.gather(direction),
             alone: if sieves { self.alone } else { 0 },
@@ -152,10 +156,11 @@ impl AllExtents<'_> {
     pub fn interleave(&self, limits: &GatherLimits) -> bool {
         let piece = self.bytes / self.pieces.max(1);
         let direct = piece >= DIRECT_LEAST && self.each.iter().all(|one| one.direct);
+        let long = piece > limits.piece || direct && piece >= limits.direct_piece;
         let few = !direct && self.each.len() as u64 <= limits.alone || self.pieces < PIECES_LEAST * self.busy;
         // Extents that share nothing add up to no more than what lies between the first and the last byte.
         let apart = self.spans <= self.span() + self.span() / 8;
-        !few && !apart && piece <= limits.piece
+        !few && !apart && !long
     }
 
     /// Whether there is much room between the pieces.
@@ -190,7 +195,9 @@ pub const PAGE: u64 = 4096;
 /// In the word of a piece.
 const DIRECT: u32 = 1 << 31;
 /// With shorter pieces it takes longer to tell of them than to read over those of others.
-const DIRECT_LEAST: u64 = 512;
+const DIRECT_LEAST: u64 = 256;
+/// Within a node each process reads longer pieces from the system's memory for the file as fast as from another process.
+const DIRECT_READ_MOST: u64 = 4 << 10;
 /// Fewer pieces of each process are done sooner than told.
 const PIECES_LEAST: u64 = 4;
 /// Pieces that are counted for the average.
@@ -221,7 +228,9 @@ mod tests {
         let direct = interleaved.map(|one| AccessExtent { direct: true, ..one });
         assert!(pays(&direct, GatherLimits { alone: 2, ..LIMITS }));
         assert!(!pays(&[direct[0], interleaved[1]], GatherLimits { alone: 2, ..LIMITS }));
-        assert!(!pays(&direct.map(|one| AccessExtent { piece: 256, ..one }), GatherLimits { alone: 2, ..LIMITS }));
+        assert!(!pays(&direct.map(|one| AccessExtent { piece: 128, ..one }), GatherLimits { alone: 2, ..LIMITS }));
+        assert!(!pays(&direct, GatherLimits { direct_piece: 512, ..LIMITS }));
+        assert!(pays(&interleaved, GatherLimits { direct_piece: 512, ..LIMITS }));
         assert!(!pays(&[interleaved[0], AccessExtent::NONE], LIMITS));
         assert!(!pays(&[AccessExtent::EMPTY; 2], LIMITS));
         assert!(!pays(&[interleaved[0], AccessExtent::EMPTY], LIMITS));

@@ -10,9 +10,9 @@ use crate::framework::fbtl::{AccessKind, Moved, Piece};
 use crate::{datatype, executor, op};
 use alloc::vec::Vec;
 use core::ops::Range;
+use core::ptr;
 use opal_core::datatype::Convertor;
-use opal_core::framework::smsc::Endpoint;
-use opal_core::sys::Errno;
+use opal_core::framework::smsc::{Endpoint, LocalRun};
 
 /// The user's data, as bytes without gaps.
 pub struct UserData {
@@ -116,16 +116,46 @@ pub fn transfer(
     }
 }
 
-/// Copies bytes of another process's memory. `Err(FAULT)` if the system does not.
-pub fn copy_from(endpoint: &Endpoint, remote: u64, to: &mut [u8]) -> core::result::Result<(), Errno> {
-    // SAFETY: a slice of our own.
-    unsafe { endpoint.copy_from(remote, to.as_mut_ptr(), to.len()) }.map_err(|_| Errno::FAULT)
+/// Copies what lies at `remote` in another process's memory to places of a buffer, in their order.
+///
+/// # Panics
+/// If the buffer has no such place.
+pub fn copy_from(
+    endpoint: &Endpoint,
+    remote: u64,
+    buffer: &mut [u8],
+    places: &[Range<usize>],
+) -> opal_core::Result<()> {
+    let place = |place: Range<usize>| buffer[place].as_mut_ptr();
+    // SAFETY: each run is a part of the buffer.
+    in_batches(remote, places, place, |remote, runs| unsafe { endpoint.scatter_from(remote, runs) })
 }
 
-/// Copies bytes to another process's memory, which waits for them there. `Err(FAULT)` if the system does not.
-pub fn copy_to(endpoint: &Endpoint, remote: u64, from: &[u8]) -> core::result::Result<(), Errno> {
-    // SAFETY: a slice of our own.
-    unsafe { endpoint.copy_to(remote, from.as_ptr(), from.len()) }.map_err(|_| Errno::FAULT)
+/// Copies places of a buffer, in their order, to another process's memory at `remote`, which waits for them there.
+///
+/// # Panics
+/// If the buffer has no such place.
+pub fn copy_to(endpoint: &Endpoint, remote: u64, buffer: &[u8], places: &[Range<usize>]) -> opal_core::Result<()> {
+    let place = |place: Range<usize>| buffer[place].as_ptr().cast_mut();
+    // SAFETY: each run is a part of the buffer, and is only read.
+    in_batches(remote, places, place, |remote, runs| unsafe { endpoint.gather_to(remote, runs) })
+}
+
+fn in_batches(
+    mut remote: u64,
+    places: &[Range<usize>],
+    mut address: impl FnMut(Range<usize>) -> *mut u8,
+    mut copy: impl FnMut(u64, &[LocalRun]) -> opal_core::Result<()>,
+) -> opal_core::Result<()> {
+    for batch in places.chunks(RUNS) {
+        let mut runs = [LocalRun { at: ptr::null_mut(), bytes: 0 }; RUNS];
+        for (run, place) in runs.iter_mut().zip(batch) {
+            *run = LocalRun { at: address(place.clone()), bytes: place.len() };
+        }
+        copy(remote, &runs[..batch.len()])?;
+        remote += batch.iter().map(|place| place.len() as u64).sum::<u64>();
+    }
+    Ok(())
 }
 
 /// What vectors have that are sent: any bytes are a value.
@@ -189,3 +219,5 @@ impl Columns {
 
 /// Runs that are moved at a time.
 const PIECES: usize = 1024;
+/// And copied from or to another process, listed on the stack.
+const RUNS: usize = 256;

@@ -7,78 +7,70 @@
 use super::super::agree::{agree, exchange};
 use super::super::failure::failure;
 use super::super::place::Outcome;
-use super::direct::{Buffers, DirectData, GatheredWindow};
+use super::direct::{DirectData, GatheredWindow, WindowFailure};
 use super::extent::PAGE;
-use super::raw::{self, UserData, alltoallv};
-use super::runs::{Cursor, RUN_BYTES, WindowRun, merge};
-use super::survey::{CELL_WORDS, Cell, list, survey};
+use super::memory::{Lengths, Memory};
+use super::raw::{UserData, alltoallv};
+use super::survey::{CELL_WORDS, Cell, survey};
 use super::windows::Windows;
 use crate::comm::Communicator;
 use crate::errhandler;
-use crate::error::{Class, Fault, Result};
+use crate::error::{Fault, Result};
 use crate::framework::fbtl::AccessKind;
 use crate::framework::fcoll::{FRAMEWORK, Job};
 use alloc::format;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
-use opal_core::sync::ConditionalLock;
 use opal_core::sys::Errno;
 use opal_core::verbose;
 
 /// An access under way.
 pub struct Rounds<'a, W> {
-    job: &'a Job<'a>,
-    windows: W,
-    data: UserData,
+    /// What is to be done.
+    pub job: &'a Job<'a>,
+    /// Who gathers what.
+    pub windows: W,
+    /// This process's data.
+    pub data: UserData,
+    /// Buffers and lists.
+    pub memory: Memory,
+    /// Data is copied once, and messages tell of places only.
+    pub direct: Option<DirectData>,
     // What this process wants of each window, and what each process wants of this one's: those of a process lie together.
     wanted: Vec<Cell>,
     asked: Vec<Cell>,
-    memory: Memory,
-    // Data is copied once, and messages tell of places only.
-    direct: Option<DirectData>,
-    // The first byte of the file that this process could not read or write for others, and why.
-    failed: Option<(u64, Errno)>,
-    // The first byte of the data that was not read.
-    short: usize,
+    /// The first byte of the file that this process could not read or write for others, and why.
+    pub failed: Option<(u64, Errno)>,
+    // The system refused to copy.
+    refused: bool,
+    /// The first byte of the data that was not read.
+    pub short: usize,
 }
 
-/// All memory that the rounds need.
-#[derive(Default)]
-struct Memory {
-    // What is gathered of this process's window.
-    buffer: Vec<u8>,
-    out: Vec<u8>,
-    came: Vec<u8>,
-    staged: Vec<u8>,
-    // Of this process's window: what all want, by rank, and the same as one list.
-    runs: Vec<WindowRun>,
-    merged: Vec<WindowRun>,
-}
-
-/// How long all of that is.
-#[derive(Clone, Copy)]
-struct Lengths {
-    buffer: usize,
-    out: usize,
-    came: usize,
-    staged: usize,
-    runs: usize,
-    merged: usize,
-}
-
-impl Lengths {
-    fn bytes(&self) -> u64 {
-        let runs = (self.runs + self.merged) * size_of::<WindowRun>();
-        (self.buffer + self.out + self.came + self.staged + runs) as u64
-    }
+/// How the rounds end, on all processes alike.
+enum Ended {
+    Done(Outcome),
+    // The system refused a copy on one of them; the data once more.
+    Refused(UserData),
 }
 
 impl<'a, W: Windows> Rounds<'a, W> {
     /// Does all of an access; `divide` makes windows with about so many bytes, the same on all processes.
-    pub fn run(job: &'a Job<'a>, data: UserData, limit: u64, divide: impl FnMut(u64) -> Result<W>) -> Outcome {
-        let prepared = Rounds::prepare(job, data, limit, divide);
-        prepared.and_then(Rounds::all).unwrap_or_else(Outcome::from)
+    pub fn run(
+        job: &'a Job<'a>,
+        mut data: UserData,
+        limit: u64,
+        mut divide: impl FnMut(u64) -> Result<W>,
+    ) -> Result<Outcome> {
+        let mut direct = DirectData::among(job, &data)?;
+        loop {
+            // Without such copies none is refused.
+            match Rounds::prepare(job, data, limit, &mut divide, direct.take())?.all()? {
+                Ended::Done(outcome) => return Ok(outcome),
+                Ended::Refused(once_more) => data = once_more,
+            }
+        }
     }
 
     /// All tell each other what they want of all windows, and then take the memory for it, or none does. Windows for which anybody
@@ -87,16 +79,16 @@ impl<'a, W: Windows> Rounds<'a, W> {
         job: &'a Job<'a>,
         data: UserData,
         limit: u64,
-        mut divide: impl FnMut(u64) -> Result<W>,
+        divide: &mut impl FnMut(u64) -> Result<W>,
+        direct: Option<DirectData>,
     ) -> Result<Rounds<'a, W>> {
         let (processes, short) = (job.comm.size(), data.bytes());
-        let direct = DirectData::among(job, &data)?;
         let buffers = if direct.is_some() { 1 } else { BUFFERS };
         let mut bytes = (limit / buffers / PAGE * PAGE).max(PAGE);
         let windows = divide(bytes)?;
         let (wanted, asked) = (Vec::new(), Vec::new());
         let memory = Memory::default();
-        let mut all = Rounds { job, windows, data, wanted, asked, memory, direct, failed: None, short };
+        let mut all = Rounds { job, windows, data, memory, direct, wanted, asked, failed: None, refused: false, short };
         loop {
             let rounds = all.windows.rounds();
             all.wanted = agree(job.comm, survey(&job.target, short, &all.windows, processes))?;
@@ -147,11 +139,10 @@ impl<'a, W: Windows> Rounds<'a, W> {
         let longest = windows.map(|window| window.end - window.start).max().unwrap_or(0);
         let buffer = usize::try_from(longest).unwrap_or(usize::MAX).min(self.windows.most_bytes());
         let buffer = if self.direct.is_some() { DirectData::block_bytes(limit) } else { buffer };
-        let staged = if self.direct.is_some() { buffer } else { 0 };
-        Lengths { buffer, out, came, staged, runs, merged: runs }
+        Lengths { buffer, out, came, runs }
     }
 
-    fn all(mut self) -> Result<Outcome> {
+    fn all(mut self) -> Result<Ended> {
         for round in 0..self.windows.rounds() {
             // Only a process that is lost ends it early.
             self.round(round)?;
@@ -179,19 +170,6 @@ impl<'a, W: Windows> Rounds<'a, W> {
             .collect()
     }
 
-    /// How long the message is that asks for a cell.
-    fn request(&self) -> fn(&Cell) -> usize {
-        match self.job.direction {
-            AccessKind::Write if self.direct.is_none() => |cell| cell.runs * RUN_BYTES + cell.bytes,
-            _ => |cell| cell.runs * RUN_BYTES,
-        }
-    }
-
-    /// How long the message is that brings one.
-    fn reply(&self) -> fn(&Cell) -> usize {
-        if self.direct.is_none() { reply } else { |_| 0 }
-    }
-
     fn round(&mut self, round: usize) -> Result<()> {
         let me = self.job.comm.rank as usize;
         let (wanted, asked) = (self.each(&self.wanted, round), self.each(&self.asked, round));
@@ -209,7 +187,7 @@ impl<'a, W: Windows> Rounds<'a, W> {
             AccessKind::Write => self.write(&window, &asked, &wanted[me]),
             AccessKind::Read => {
                 self.read(&window, &asked, &wanted[me])?;
-                let (out, came) = (self.others(&asked, reply), self.others(&wanted, reply));
+                let (out, came) = (self.others(&asked, self.reply()), self.others(&wanted, self.reply()));
                 let Memory { out: sent, came: received, .. } = &mut self.memory;
                 alltoallv(self.job.comm, sent, &out, received, &came)?;
                 self.unpack(&wanted)
@@ -219,207 +197,27 @@ impl<'a, W: Windows> Rounds<'a, W> {
 
     /// Moves the data of a window between the file and the memory of its processes.
     fn move_directly(&mut self, mut direct: DirectData, window: &Range<u64>, asked: &[Cell]) {
-        let Memory { buffer, staged, runs, merged, .. } = &mut self.memory;
+        let Memory { buffer, runs, merged, .. } = &mut self.memory;
         let window = GatheredWindow { bytes: window, asked, runs, merged };
-        let mut buffers = Buffers { block: buffer, staged };
-        let failed = match self.job.direction {
-            AccessKind::Write => direct.write(self.job, &mut self.data, &window, &mut buffers),
-            AccessKind::Read => direct.read(self.job, &mut self.data, &window, &mut buffers),
+        let moved = match self.job.direction {
+            // All begin again in the end.
+            _ if self.refused => Ok(()),
+            AccessKind::Write => direct.write(self.job, &mut self.data, &window, buffer),
+            AccessKind::Read => direct.read(self.job, &mut self.data, &window, buffer),
         };
         self.direct = Some(direct);
-        if let Some((offset, errno)) = failed {
-            self.fails(offset, errno);
-        }
-    }
-
-    /// Puts the messages for the other processes together.
-    fn ask(&mut self, wanted: &[Cell], round: usize) {
-        let mut rest = &mut self.memory.out[..];
-        for (rank, cell) in wanted.iter().enumerate() {
-            if rank == self.job.comm.rank as usize || cell.bytes == 0 {
-                continue;
+        match moved {
+            Ok(()) => {}
+            Err(WindowFailure::File(offset, errno)) => self.fails(offset, errno),
+            Err(WindowFailure::Copy(rank, error)) => {
+                DirectData::refused(self.job, rank, error);
+                self.refused = true;
             }
-            self.memory.runs.clear();
-            list(&self.job.target, cell, self.windows.window(rank, round).start, &mut self.memory.runs);
-            let (words, behind) = rest.split_at_mut(cell.runs * RUN_BYTES);
-            for (word, run) in words.chunks_exact_mut(RUN_BYTES).zip(&self.memory.runs) {
-                word.copy_from_slice(&run.word());
-            }
-            rest = behind;
-            if self.job.direction == AccessKind::Write && self.direct.is_none() {
-                let (data, behind) = rest.split_at_mut(cell.bytes);
-                self.data.pack(cell.position, data);
-                rest = behind;
-            }
-        }
-    }
-
-    /// Lists what all want of this process's window, by rank and as one.
-    fn hear(&mut self, asked: &[Cell], own: &Cell, window: &Range<u64>) -> Result<()> {
-        let request = self.request();
-        let Memory { buffer, came, runs, merged, .. } = &mut self.memory;
-        runs.clear();
-        let mut rest = &came[..];
-        for (rank, cell) in asked.iter().enumerate() {
-            if rank == self.job.comm.rank as usize {
-                list(&self.job.target, own, window.start, runs);
-            } else if cell.bytes > 0 {
-                let words = &rest[..cell.runs * RUN_BYTES];
-                let first = runs.len();
-                runs.extend(words.chunks_exact(RUN_BYTES).map(WindowRun::of_word));
-                let theirs = &runs[first..];
-                let grow = theirs.windows(2).all(|pair| pair[0].end() <= pair[1].offset as usize);
-                if !grow || theirs.iter().map(|run| run.bytes as usize).sum::<usize>() != cell.bytes {
-                    return Err(impossible());
-                }
-                rest = &rest[request(cell)..];
-            }
-        }
-        let mut lists: Vec<&[WindowRun]> = Vec::with_capacity(asked.len());
-        let mut left = &runs[..];
-        for cell in asked {
-            let (list, behind) = left.split_at_checked(cell.runs).ok_or_else(impossible)?;
-            lists.push(list);
-            left = behind;
-        }
-        let length = window.end - window.start;
-        // What is moved directly needs no room for all of it.
-        let room = if self.direct.is_some() { usize::MAX } else { buffer.len() };
-        if self.job.direction == AccessKind::Read {
-            let joined = merge(&mut lists.clone(), GAP, length, merged).ok_or_else(impossible)?;
-            if joined <= room {
-                return Ok(());
-            }
-        }
-        let bytes = merge(&mut lists, 0, length, merged).ok_or_else(impossible)?;
-        if bytes > room { Err(impossible()) } else { Ok(()) }
-    }
-
-    /// Writes a window. Where processes write the same bytes the highest rank's stay.
-    fn write(&mut self, window: &Range<u64>, asked: &[Cell], own: &Cell) -> Result<()> {
-        let (mut at, mut first) = (0, 0);
-        let Memory { buffer, came, runs, merged, .. } = &mut self.memory;
-        for (rank, cell) in asked.iter().enumerate() {
-            let list = first..first + cell.runs;
-            first = list.end;
-            let mut cursor = Cursor::default();
-            let mut place = |run: &WindowRun| {
-                let begin = cursor.place(merged, *run);
-                begin..begin + run.bytes as usize
-            };
-            if rank == self.job.comm.rank as usize {
-                self.data.seek(own.position);
-                for run in &runs[list] {
-                    self.data.pack_next(&mut buffer[place(run)]);
-                }
-            } else if cell.bytes > 0 {
-                at += cell.runs * RUN_BYTES;
-                for run in &runs[list] {
-                    let to = place(run);
-                    let bytes = to.len();
-                    buffer[to].copy_from_slice(&came[at..at + bytes]);
-                    at += bytes;
-                }
-            }
-        }
-        self.transfer(window);
-        Ok(())
-    }
-
-    /// Reads a window, and puts together what each of the others gets of it. This process's own part goes to its memory.
-    fn read(&mut self, window: &Range<u64>, asked: &[Cell], own: &Cell) -> Result<()> {
-        let end = self.transfer(window);
-        let (mut at, mut first, mut own_moved) = (0, 0, 0);
-        let Memory { buffer, out, runs, merged, .. } = &mut self.memory;
-        for (rank, cell) in asked.iter().enumerate() {
-            let list = first..first + cell.runs;
-            first = list.end;
-            let mut cursor = Cursor::default();
-            // What was read of it, in the buffer.
-            let mut there = |run: &WindowRun| {
-                let begin = cursor.place(merged, *run);
-                begin..(begin + run.bytes as usize).min(end).max(begin)
-            };
-            if rank == self.job.comm.rank as usize {
-                self.data.seek(own.position);
-                for run in &runs[list] {
-                    let piece = there(run);
-                    let cut = piece.len() < run.bytes as usize;
-                    own_moved += piece.len();
-                    self.data.unpack_next(&buffer[piece]);
-                    if cut {
-                        break;
-                    }
-                }
-            } else if cell.bytes > 0 {
-                let mut to = at + LENGTH_BYTES;
-                for run in &runs[list] {
-                    let piece = &buffer[there(run)];
-                    out[to..to + piece.len()].copy_from_slice(piece);
-                    to += piece.len();
-                }
-                let moved = (to - at - LENGTH_BYTES) as u64;
-                out[at..at + LENGTH_BYTES].copy_from_slice(&moved.to_ne_bytes());
-                at += reply(cell);
-            }
-        }
-        self.moved(own, own_moved);
-        Ok(())
-    }
-
-    /// Moves the merged runs between file and buffer. Returns how many bytes of the buffer were moved.
-    fn transfer(&mut self, window: &Range<u64>) -> usize {
-        let Memory { buffer, merged, .. } = &mut self.memory;
-        let mut at = 0;
-        let mut places = merged.iter().map(|run| {
-            let from = at;
-            at += run.bytes as usize;
-            (window.start + u64::from(run.offset), from..at)
-        });
-        let moved = raw::transfer(&self.job.target, buffer, &mut places, self.job.direction);
-        if let Some(errno) = moved.failed {
-            let mut left = moved.bytes;
-            let cut = merged.iter().find(|run| {
-                let is_cut = left < run.bytes as usize;
-                left -= if is_cut { 0 } else { run.bytes as usize };
-                is_cut
-            });
-            let offset = cut.map_or(window.end, |run| window.start + u64::from(run.offset) + left as u64);
-            self.fails(offset, errno);
-        }
-        moved.bytes
-    }
-
-    /// A byte of the file could not be read or written.
-    fn fails(&mut self, offset: u64, errno: Errno) {
-        let earlier = self.failed.is_some_and(|(first, _)| first <= offset);
-        self.failed = if earlier { self.failed } else { Some((offset, errno)) };
-    }
-
-    /// Takes over what the others have read.
-    fn unpack(&mut self, wanted: &[Cell]) -> Result<()> {
-        let mut at = 0;
-        for (rank, cell) in wanted.iter().enumerate() {
-            if rank == self.job.comm.rank as usize || cell.bytes == 0 {
-                continue;
-            }
-            let (length, data) = self.memory.came[at..at + reply(cell)].split_at(LENGTH_BYTES);
-            let moved = u64::from_ne_bytes(length.try_into().map_err(|_| impossible())?) as usize;
-            self.data.unpack(cell.position, data.get(..moved).ok_or_else(impossible)?);
-            self.moved(cell, moved);
-            at += reply(cell);
-        }
-        Ok(())
-    }
-
-    fn moved(&mut self, cell: &Cell, bytes: usize) {
-        if bytes < cell.bytes {
-            self.short = self.short.min(cell.position + bytes);
         }
     }
 
     /// All learn what failed anywhere.
-    fn end(mut self) -> Result<Outcome> {
+    fn end(mut self) -> Result<Ended> {
         core::mem::take(&mut self.memory).keep();
         if let Some(direct) = self.direct.as_ref().filter(|_| self.job.direction == AccessKind::Read) {
             let each = vec![1; direct.short().len()];
@@ -429,10 +227,13 @@ impl<'a, W: Windows> Rounds<'a, W> {
                 theirs.into_iter().filter_map(|short| usize::try_from(short).ok()).fold(self.short, usize::min);
         }
         let (offset, errno) = self.failed.map_or((u64::MAX, 0), |(offset, errno)| (offset, errno.0));
-        let all = exchange(self.job.comm, [offset, errno as u64])?;
-        let first = all.iter().enumerate().filter(|(_, [_, errno])| *errno != 0).min_by_key(|(_, [offset, _])| *offset);
-        let Some((rank, [offset, errno])) = first else {
-            return Ok(Outcome { bytes: self.short as u64, ended: Ok(()) });
+        let all = exchange(self.job.comm, [offset, errno as u64, u64::from(self.refused)])?;
+        if all.iter().any(|[.., refused]| *refused != 0) {
+            return Ok(Ended::Refused(self.data));
+        }
+        let failed = all.iter().enumerate().filter(|(_, [_, errno, _])| *errno != 0);
+        let Some((rank, [offset, errno, _])) = failed.min_by_key(|(_, [offset, ..])| *offset) else {
+            return Ok(Ended::Done(Outcome { bytes: self.short as u64, ended: Ok(()) }));
         };
         let what = match self.job.direction {
             AccessKind::Read => "cannot be read",
@@ -443,25 +244,7 @@ impl<'a, W: Windows> Rounds<'a, W> {
         let target = &self.job.target;
         let before = target.view.bytes_within(*offset).saturating_sub(target.position);
         let bytes = (self.short as u64).min(before);
-        Ok(Outcome { bytes, ended: Err(failure(errno, target.path, &why)) })
-    }
-}
-
-impl Memory {
-    fn reserve(lengths: &Lengths) -> Result<Memory> {
-        let mut memory = KEPT.lock().take().unwrap_or_default();
-        fit(&mut memory.buffer, lengths.buffer)?;
-        fit(&mut memory.out, lengths.out)?;
-        fit(&mut memory.came, lengths.came)?;
-        fit(&mut memory.staged, lengths.staged)?;
-        Ok(Memory { runs: room(lengths.runs)?, merged: room(lengths.merged)?, ..memory })
-    }
-
-    /// For the next access.
-    fn keep(self) {
-        if [&self.buffer, &self.out, &self.came, &self.staged].map(Vec::capacity).iter().sum::<usize>() <= KEPT_BYTES {
-            *KEPT.lock() = Some(Memory { runs: Vec::new(), merged: Vec::new(), ..self });
-        }
+        Ok(Ended::Done(Outcome { bytes, ended: Err(failure(errno, target.path, &why)) }))
     }
 }
 
@@ -473,42 +256,5 @@ fn told_cells(comm: &Communicator, wanted: &[Cell], rounds: usize) -> Result<Vec
     Ok(theirs.chunks_exact(CELL_WORDS).map(|words| Cell::of_words([words[0], words[1]])).collect())
 }
 
-/// How long the message is that brings a cell.
-fn reply(cell: &Cell) -> usize {
-    LENGTH_BYTES + cell.bytes
-}
-
-fn room<T>(elements: usize) -> Result<Vec<T>> {
-    let mut all = Vec::new();
-    all.try_reserve_exact(elements).map_err(|_| {
-        let why = format!("no memory for {} bytes to gather data in", elements.saturating_mul(size_of::<T>()));
-        Fault::new(Class::NoMem).because(why)
-    })?;
-    Ok(all)
-}
-
-/// Makes a buffer so long. What is in it nobody reads before it is written.
-fn fit(buffer: &mut Vec<u8>, bytes: usize) -> Result<()> {
-    if bytes > buffer.capacity() {
-        *buffer = room(bytes)?;
-    }
-    buffer.resize(bytes, 0);
-    Ok(())
-}
-
-fn impossible() -> Fault {
-    Fault::new(Class::Intern)
-        .because("another process asks for bytes outside the part of the file that this one gathers")
-}
-
-/// The buffers of the last access, for the next one: to fill them with zeros, and the system's work for new memory, would take longer
-/// than to copy what comes there.
-static KEPT: ConditionalLock<Option<Memory>> = ConditionalLock::new(None);
-/// More is given back.
-const KEPT_BYTES: usize = 16 << 20;
 /// Among so many buffers of one length a limit is shared at first: that of the window, and what is sent and received.
 const BUFFERS: u64 = 3;
-/// Of the length before data that was read.
-const LENGTH_BYTES: usize = 8;
-/// Reading over so much that nobody wants costs less than another call of the system.
-const GAP: usize = 4096;

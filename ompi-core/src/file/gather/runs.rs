@@ -45,9 +45,18 @@ pub fn push(list: &mut Vec<WindowRun>, first: usize, run: WindowRun) {
 pub fn merge(lists: &mut [&[WindowRun]], gap: usize, bytes: u64, merged: &mut Vec<WindowRun>) -> Option<usize> {
     merged.clear();
     let mut all = 0;
-    while let Some(next) = lists.iter_mut().filter(|list| !list.is_empty()).min_by_key(|list| list[0].offset) {
-        let run = next[0];
-        *next = &next[1..];
+    loop {
+        // The list whose next run comes first.
+        let (mut next, mut least) = (None, u64::MAX);
+        for list in lists.iter_mut() {
+            if let [run, ..] = **list
+                && u64::from(run.offset) < least
+            {
+                (least, next) = (u64::from(run.offset), Some((run, list)));
+            }
+        }
+        let Some((run, list)) = next else { return Some(all) };
+        *list = &list[1..];
         if run.end() as u64 > bytes {
             return None;
         }
@@ -63,7 +72,6 @@ pub fn merge(lists: &mut [&[WindowRun]], gap: usize, bytes: u64, merged: &mut Ve
             }
         }
     }
-    Some(all)
 }
 
 /// Finds runs in the merged ones, which lie one behind the other in a buffer.

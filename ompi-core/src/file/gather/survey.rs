@@ -5,6 +5,7 @@ use super::runs::{self, WindowRun};
 use super::windows::Windows;
 use crate::error::{Class, Result};
 use alloc::vec::Vec;
+use core::ops::Range;
 
 /// What a process wants of one window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,6 +40,12 @@ pub fn survey(target: &FilePlace<'_>, bytes: usize, windows: &dyn Windows, proce
     cells.try_reserve_exact(rounds * processes).map_err(|_| Class::NoMem)?;
     cells.resize(rounds * processes, Cell::default());
     let window = |index: usize| windows.window(index / rounds, index % rounds);
+    if target.view.is_regular() {
+        for (index, cell) in cells.iter_mut().enumerate() {
+            *cell = regular_cell(target, bytes as u64, &window(index));
+        }
+        return Ok(cells);
+    }
     let (mut index, mut here, mut end, mut done) = (0, window(0), 0, 0);
     target.view.places(target.position, bytes, &mut |offset, bytes| {
         let (mut from, until) = (offset, offset + bytes as u64);
@@ -63,6 +70,18 @@ pub fn survey(target: &FilePlace<'_>, bytes: usize, windows: &dyn Windows, proce
         true
     });
     Ok(cells)
+}
+
+/// The cell of a window where all turns of the view are one run each: no run needs to be looked at.
+fn regular_cell(target: &FilePlace<'_>, bytes: u64, window: &Range<u64>) -> Cell {
+    let (view, begin) = (target.view, target.position);
+    let (from, end) = (view.bytes_within(window.start).max(begin), view.bytes_within(window.end).min(begin + bytes));
+    if from >= end {
+        return Cell::default();
+    }
+    let turn = |position: u64| position / view.pattern.size() as u64;
+    let runs = if view.is_whole() { 1 } else { turn(end - 1) - turn(from) + 1 };
+    Cell { position: (from - begin) as usize, bytes: (end - from) as usize, runs: runs as usize }
 }
 
 /// Adds the runs of one cell to a list, counted from the beginning of its window.

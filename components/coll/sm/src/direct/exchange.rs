@@ -13,8 +13,8 @@ use alloc::format;
 use ompi_core::data::Data;
 use ompi_core::error::{Class, Fault, Result};
 use ompi_core::framework::coll::FRAMEWORK;
-use ompi_core::{addresses, process};
-use opal_core::framework::smsc::{self, Endpoint};
+use ompi_core::single_copy;
+use opal_core::framework::smsc::Endpoint;
 use opal_core::verbose;
 
 /// By rank; `None` for this process itself.
@@ -55,20 +55,13 @@ pub struct Completion<'a> {
 
 /// Makes the endpoints: all ranks call it at the same place. `None` on all if one rank cannot reach another.
 pub fn connect(segment: &Segment, peers: &[Option<Peer>]) -> Result<Option<Endpoints>> {
-    let endpoints: Endpoints = peers.iter().map(|peer| reach(peer.as_ref()?.index)).collect();
+    let endpoints: Endpoints = peers.iter().map(|peer| single_copy::endpoint(peer.as_ref()?.index)).collect();
     let complete = endpoints.iter().filter(|endpoint| endpoint.is_some()).count() + 1 == endpoints.len();
     let epoch = exchange_word(segment, peers, u64::from(complete))?;
     epoch.wait()?;
     let all = (0..segment.size).all(|rank| epoch.word(rank, 0) == 1);
     verbose!(FRAMEWORK, 20, "sm: copies of {} ranks: {}", segment.size, if all { "direct" } else { "refused" });
     Ok(all.then_some(endpoints))
-}
-
-fn reach(index: u32) -> Option<Endpoint> {
-    let process = process::get(index);
-    let published = process.addresses().ok()?;
-    // Buffers may lie anywhere.
-    smsc::reach(index, |name| addresses::find(published, smsc::FRAMEWORK.name, name)).filter(Endpoint::reaches_all)
 }
 
 // All ranks' words are there after the epoch's wait.
