@@ -142,10 +142,6 @@ impl Module for Ofi {
         self.state.lock().close(endpoint.0);
     }
 
-    fn peer_ended(&self, endpoint: Endpoint) {
-        self.state.lock().ends(endpoint.0);
-    }
-
     fn send(
         &self,
         to: Endpoint,

@@ -28,7 +28,6 @@ impl Ofi {
         let (ended, lost) = {
             let mut state = self.state.lock();
             state.try_again();
-            state.note_ended();
             (state.memory.take_ended(), core::mem::take(&mut state.lost))
         };
         memory::tell(ended);
@@ -79,10 +78,7 @@ impl Ofi {
             && let Some(peer) = state.peers.get_mut(header.head.from as usize)
         {
             match Self::note_header(peer, &header) {
-                Ok(true) => {
-                    state.heard(header.head.from);
-                    return Some(header);
-                }
+                Ok(true) => return Some(header),
                 Ok(false) => {}
                 Err(why) => state.lose(header.head.from, "breaks the format", why),
             }

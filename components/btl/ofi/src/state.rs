@@ -41,8 +41,6 @@ pub struct State {
     under_way: u32,
     /// Peers, by their number for the layer above, of which it has not been told that they are lost.
     pub lost: Vec<u32>,
-    /// Ranks whose processes have ended, and how many more passes may bring nothing of them before they count as lost.
-    ended: Vec<(u32, u32)>,
     /// While anything is due of which no descriptor tells, sleeps are short.
     due: Timed,
     /// The endpoint is of no use any more.
@@ -87,7 +85,6 @@ impl State {
             keys_made: 0,
             under_way: 0,
             lost: Vec::new(),
-            ended: Vec::new(),
             due: Timed::new(),
             is_broken: false,
             dropped: 0,
@@ -220,8 +217,7 @@ impl State {
         for rank in core::mem::take(&mut self.owed) {
             self.return_credits(rank);
         }
-        self.due
-            .set(!self.is_drained() || !self.unposted.is_empty() || !self.owed.is_empty() || !self.ended.is_empty());
+        self.due.set(!self.is_drained() || !self.unposted.is_empty() || !self.owed.is_empty());
     }
 
     /// Whether everything has left.
@@ -254,30 +250,6 @@ impl State {
             self.lost.push(index);
         }
         self.close(rank);
-    }
-
-    /// A peer's process has ended. No provider need say so to those that send it nothing; what it sent before may still be on its way.
-    pub fn ends(&mut self, rank: u32) {
-        let is_open = self.peers.get(rank as usize).is_some_and(|peer| !peer.closed);
-        if is_open && !self.ended.iter().any(|(ended, _)| *ended == rank) {
-            self.ended.push((rank, LAST_PASSES));
-        }
-    }
-
-    /// A message of a rank came.
-    pub fn heard(&mut self, rank: u32) {
-        self.ended.iter_mut().filter(|(ended, _)| *ended == rank).for_each(|(_, left)| *left = LAST_PASSES);
-    }
-
-    /// A pass is over: those that have ended, and of which nothing came for long, count as lost.
-    pub fn note_ended(&mut self) {
-        if self.ended.is_empty() {
-            return;
-        }
-        self.ended.iter_mut().for_each(|(_, left)| *left -= 1);
-        let over: Vec<u32> = self.ended.iter().filter(|(_, left)| *left == 0).map(|(rank, _)| *rank).collect();
-        self.ended.retain(|(_, left)| *left > 0);
-        over.into_iter().for_each(|rank| self.lose(rank, "has ended", "its process left without MPI_Finalize"));
     }
 
     /// Closes a peer: nothing is sent to it or taken from it.
@@ -314,5 +286,3 @@ impl State {
 }
 
 const RESERVE_MAX: usize = 8;
-/// A pass takes some of what has come, not all.
-const LAST_PASSES: u32 = 64;
