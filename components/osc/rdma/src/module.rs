@@ -97,11 +97,7 @@ impl Rdma {
     }
 
     fn combining(&self, rank: usize) -> Result<Combining<'_>> {
-        let holder = |by: usize| {
-            let process = self.comm.group.members().get(by);
-            subject::at_window(subject::WINDOW, process.map(|process| (by, process)), rank)
-        };
-        Combining::begin(self.word(rank, Which::AccumulateLock), self.me, holder)
+        Combining::begin(self.word(rank, Which::AccumulateLock), self.me)
     }
 }
 

@@ -7,7 +7,7 @@ use crate::raw::begin_atomic;
 use crate::words::Which;
 use ompi_core::error::Result;
 use opal_core::framework::btl::{Atomic, Remote};
-use opal_core::wait::{Backoff, Subject};
+use opal_core::wait::Backoff;
 
 /// A word of a process.
 pub struct PeerWord<'a> {
@@ -51,16 +51,14 @@ pub struct Combining<'a> {
 }
 
 impl<'a> Combining<'a> {
-    /// Waits for it, for rank `me`. `holder` says what a wait for a rank waits for: one that dies with the lock never gives it back.
-    pub fn begin(word: PeerWord<'a>, me: usize, holder: impl Fn(usize) -> Subject) -> Result<Combining<'a>> {
+    /// Waits for it, for rank `me`.
+    pub fn begin(word: PeerWord<'a>, me: usize) -> Result<Combining<'a>> {
         let held = me as u64 + 1;
         let mut backoff = Backoff::new();
-        loop {
-            match word.compare_swap(0, held)? {
-                0 => return Ok(Combining { word, held }),
-                by => backoff.step_for(|| holder(by as usize - 1))?,
-            }
+        while word.compare_swap(0, held)? != 0 {
+            backoff.step_for(|| word.peer.subject())?;
         }
+        Ok(Combining { word, held })
     }
 }
 
