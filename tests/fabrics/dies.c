@@ -1,7 +1,6 @@
 /* The last of three ranks is killed in the middle of one-sided communication, as the argument says; the other two are told and do not hang:
- *   target      the others put to it without end
- *   holder      it puts to rank 1, whose memory it has locked for itself; rank 0 waits for that lock
- *   combining   it accumulates at rank 1, which takes a lock of the library's own; so do the others
+ *   target   the others put to it without end
+ *   holder   it puts to rank 1, whose memory it has locked for itself; rank 0 waits for that lock
  */
 #include <mpi.h>
 #include <signal.h>
@@ -50,12 +49,6 @@ static int put_to(int target)
     return code;
 }
 
-static int accumulate_at(int target)
-{
-    int code = MPI_Accumulate(origin, COUNT, MPI_DOUBLE, target, 0, COUNT, MPI_DOUBLE, MPI_SUM, win);
-    return code == MPI_SUCCESS ? MPI_Win_flush(target, win) : code;
-}
-
 static int target_dies(void)
 {
     must(MPI_Win_lock_all(0, win), "MPI_Win_lock_all");
@@ -86,29 +79,6 @@ static int holder_dies(void)
     return code;
 }
 
-static int combining_dies(void)
-{
-    int byte = 0, done = 0, told = MPI_SUCCESS;
-    MPI_Request request;
-    must(MPI_Win_lock_all(0, win), "MPI_Win_lock_all");
-    if (rank == VICTIM) {
-        die_soon();
-        for (;;) {
-            accumulate_at(1);
-        }
-    }
-    must(MPI_Irecv(&byte, 1, MPI_INT, VICTIM, 1, MPI_COMM_WORLD, &request), "MPI_Irecv");
-    while (!done && told == MPI_SUCCESS) {
-        told = MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-        if (rank == 0 && told == MPI_SUCCESS && !done) {
-            told = accumulate_at(1);
-        }
-    }
-    /* Whether it had the lock or not: this comes back. */
-    accumulate_at(1);
-    return told;
-}
-
 int main(int argc, char **argv)
 {
     int size, code, class = 0;
@@ -125,7 +95,7 @@ int main(int argc, char **argv)
     MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
     memset(memory, 0, sizeof origin);
     must(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier");
-    code = strcmp(what, "target") == 0 ? target_dies() : strcmp(what, "holder") == 0 ? holder_dies() : combining_dies();
+    code = strcmp(what, "target") == 0 ? target_dies() : holder_dies();
     MPI_Error_class(code, &class);
     printf("rank %d was told: %s\n", rank, class == MPI_ERR_PROC_ABORTED ? "MPI_ERR_PROC_ABORTED" : "another class");
     fflush(stdout);

@@ -50,7 +50,7 @@ pub fn tier(session: &mut Session) -> Result<()> {
         });
     }
     OFI.case(session, "sockets/computing@2", computing);
-    for who in ["target", "holder", "combining"] {
+    for who in ["target", "holder"] {
         OFI.case(session, &format!("tcp/killed/{who}"), |session| killed(session, who));
     }
     OFI.case_on_two(session, "two_hosts_places", &[], |rig, cluster, _| OFI.places(rig, cluster));
@@ -185,7 +185,7 @@ fn computing(session: &mut Session) -> Result<()> {
     Ok(())
 }
 
-/// A rank dies in the middle of a put, with a lock, or with the lock of its accumulate: mpirun leaves the others alone here, and they are told.
+/// A rank dies in the middle of a put of others, or with a lock: mpirun leaves the others alone here, and they are told.
 fn killed(session: &mut Session, who: &str) -> Result<()> {
     let osc = ["--mca", "osc", "rdma,am", "--mca", "osc_base_verbose", "20", "--disable-auto-cleanup"];
     let ended = job_of(session, ("fabrics", &["dies", who]), 3, &[&OFI.over("tcp")[..], &osc].concat())?;
