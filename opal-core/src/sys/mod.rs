@@ -35,6 +35,11 @@ mod readable;
 pub use readable::*;
 
 #[cfg(not(ompi_bare))]
+mod shared_library;
+#[cfg(not(ompi_bare))]
+pub use shared_library::{NotOpened, SharedLibrary, text_of};
+
+#[cfg(not(ompi_bare))]
 mod silence;
 #[cfg(not(ompi_bare))]
 pub use silence::is_silent;

@@ -44,6 +44,10 @@ pub mod ofi_wire;
 #[path = "../../../components/btl/uct/src/wire.rs"]
 pub mod uct_wire;
 
+/// osc/rdma: what processes say of their memory in a window.
+#[path = "../../../components/osc/rdma/src/wire.rs"]
+pub mod rdma_wire;
+
 /// pml/ob1: memory that a sender names.
 #[path = "../../../components/pml/ob1/src/wire/remote_key.rs"]
 pub mod remote_key;

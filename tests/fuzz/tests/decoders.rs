@@ -1,10 +1,11 @@
 //! No decoder panics, believes a length that is not there, or accepts bytes of another format.
 
-use opal_core::framework::btl::{Job, ProcessName};
+use opal_core::framework::btl::{Job, KEY_BYTES_MAX, ProcessName};
 use opal_core::mca::name::Selection;
 use opal_core::mca::{Source, source};
 use opal_core::mem::Untrusted;
 use opal_core::sync::AtomicU32;
+use opal_fabric::head::{self, Head};
 use orte_core::allocation::{HOSTS_MAX, Surroundings, allocation};
 use orte_core::direct::socket::take_line;
 use orte_core::direct::{job, nodes};
@@ -21,8 +22,8 @@ use orte_core::segment::{Control, Layout, Shared};
 use std::cell::Cell;
 use std::net::IpAddr;
 use test_fuzz::{
-    Random, addresses, control, fuzz, handshake, hosts, ofi_wire, pmi1_wire, pmi2_wire, rank_lines, record, remote_key,
-    sm_wire, uct_wire, wire, xsm_wire,
+    Random, addresses, control, fuzz, handshake, hosts, ofi_wire, pmi1_wire, pmi2_wire, rank_lines, rdma_wire, record,
+    remote_key, sm_wire, uct_wire, wire, xsm_wire,
 };
 
 opal_core::image![opal_core::framework::atomics, memcpy_portable, shmem_memfd];
@@ -137,12 +138,17 @@ fn xsm_addresses() {
 #[test]
 fn ofi_messages() {
     let job = Job { number: 77, index: 1, size: 4, one_node: false, secret: [5; 32] };
-    let token = ofi_wire::token(&job, 0, 1);
+    let token = head::token(ofi_wire::LABEL, &job, 0, 1);
     let others = [(1, 0, 77, 5), (0, 2, 77, 5), (2, 1, 77, 5), (0, 1, 78, 5), (0, 1, 77, 6)];
     for (from, to, number, secret) in others {
-        assert_ne!(ofi_wire::token(&Job { number, secret: [secret; 32], ..job }, from, to), token);
+        assert_ne!(head::token(ofi_wire::LABEL, &Job { number, secret: [secret; 32], ..job }, from, to), token);
     }
-    let header = ofi_wire::Header { from: 0, token, immediate: 0x0123_4567_89ab_cdef, number: 7, am: 3, returned: 9 };
+    let header = ofi_wire::Header {
+        head: Head { from: 0, token, immediate: 0x0123_4567_89ab_cdef },
+        number: 7,
+        am: 3,
+        returned: 9,
+    };
     let sound = Cell::new(0);
     fuzz(&[&header.encode()], ROUNDS, |bytes| {
         let Some(first) = bytes.first_chunk() else { return };
@@ -167,7 +173,7 @@ fn ofi_addresses() {
     };
     let sound = Cell::new(0);
     fuzz(&[&address.encode().expect("short enough")], ROUNDS, |bytes| {
-        let _ = ofi_wire::wire_id_of(bytes);
+        let _ = head::wire_id_of(bytes);
         if let Some(address) = ofi_wire::Address::parse(bytes) {
             sound.set(sound.get() + 1);
             assert!((1..=ofi_wire::FABRIC_ADDRESS_MAX).contains(&address.address.len()));
@@ -192,22 +198,47 @@ fn ofi_keys() {
     assert!(sound.get() > 100, "mutations must not all have another length");
 }
 
+/// What a process says of its memory in a window lies where memory can be, whatever it says.
+#[test]
+fn rdma_windows() {
+    let place = |address, bytes| rdma_wire::Place { address, key: vec![0x5a; bytes] };
+    let told = rdma_wire::Told { words: place(0x1000, 16), memory: place(0x2001, KEY_BYTES_MAX) };
+    let bytes = told.encode().map(u64::to_le_bytes).concat();
+    let (words, window) = (6, 4096);
+    let sound = Cell::new(0);
+    fuzz(&[&bytes], ROUNDS, |bytes| {
+        let mut told = [0; rdma_wire::TOLD_WORDS];
+        for (word, eight) in told.iter_mut().zip(bytes.chunks_exact(8)) {
+            *word = u64::from_le_bytes(eight.try_into().expect("eight bytes"));
+        }
+        let Some(parsed) = rdma_wire::Told::parse(&told, words, window) else { return };
+        sound.set(sound.get() + 1);
+        for (place, bytes) in [(&parsed.words, 8 * words), (&parsed.memory, window)] {
+            assert!(place.address != 0 && place.address <= isize::MAX as u64 - bytes as u64);
+            assert!(place.key.len() <= KEY_BYTES_MAX);
+        }
+        assert!(parsed.words.address.is_multiple_of(8));
+        assert_eq!(rdma_wire::Told::parse(&parsed.encode(), words, window), Some(parsed));
+    });
+    assert!(sound.get() > 100, "mutations must not all be refused");
+}
+
 /// As [`ofi_messages`] has it; the kind of a message is UCT's to carry.
 #[test]
 fn uct_messages() {
     let job = Job { number: 77, index: 1, size: 4, one_node: false, secret: [5; 32] };
-    let token = uct_wire::token(&job, 0, 1);
+    let token = head::token(uct_wire::LABEL, &job, 0, 1);
     let others = [(1, 0, 77, 5), (0, 2, 77, 5), (2, 1, 77, 5), (0, 1, 78, 5), (0, 1, 77, 6)];
     for (from, to, number, secret) in others {
-        assert_ne!(uct_wire::token(&Job { number, secret: [secret; 32], ..job }, from, to), token);
+        assert_ne!(head::token(uct_wire::LABEL, &Job { number, secret: [secret; 32], ..job }, from, to), token);
     }
-    let header = uct_wire::Header { from: 0, token, immediate: 0x0123_4567_89ab_cdef };
+    let header = Head { from: 0, token, immediate: 0x0123_4567_89ab_cdef };
     let sound = Cell::new(0);
-    fuzz(&[&header.encode()], ROUNDS, |bytes| {
+    fuzz(&[&header.encode(uct_wire::WIRE_ID)], ROUNDS, |bytes| {
         let Some(first) = bytes.first_chunk() else { return };
-        if let Some(header) = uct_wire::Header::parse(first) {
+        if let Some(header) = Head::parse(first, uct_wire::WIRE_ID) {
             sound.set(sound.get() + 1);
-            assert_eq!(header.encode(), *first);
+            assert_eq!(header.encode(uct_wire::WIRE_ID), *first);
         }
     });
     assert!(sound.get() > 100, "mutations must not all be refused at the first byte");
@@ -222,7 +253,7 @@ fn uct_addresses() {
     let sound = Cell::new(0);
     let seeds = [address, one].map(|address| address.encode().expect("short enough"));
     fuzz(&[&seeds[0], &seeds[1]], ROUNDS, |bytes| {
-        let _ = uct_wire::wire_id_of(bytes);
+        let _ = head::wire_id_of(bytes);
         if let Some(address) = uct_wire::Address::parse(bytes) {
             sound.set(sound.get() + 1);
             for place in [Some(address.messages), address.memory].into_iter().flatten() {

@@ -1,5 +1,5 @@
 //! Allowed dependencies: opal-core <- orte-core <- ompi-core; a component on the layer that holds its framework and
-//! below, on no other component; hw on opal-core and hw.
+//! below, on no other component; hw on opal-core and hw; transports also on what those over libraries of fabrics have in common.
 
 use super::files::Sources;
 use crate::build::components::Catalogue;
@@ -42,7 +42,7 @@ pub fn no_std(tree: &Tree, sources: &Sources) -> Result<Vec<String>> {
     for package in packages(tree)? {
         let place = Place::of(tree, &package);
         let is_library = matches!(place, Place::Core(_) | Place::Component(_) | Place::Hw)
-            || ["ompi-image", IMAGE].contains(&package.name.as_str());
+            || ["ompi-image", IMAGE, FABRIC].contains(&package.name.as_str());
         // No crate can depend on a program, nor on a library for other linkers.
         let is_lib = |kind: &String| kind == "lib";
         if !is_library || !package.targets.iter().any(|target| target.kind.iter().any(is_lib)) {
@@ -132,6 +132,7 @@ fn allowed(tree: &Tree, catalogue: &Catalogue, package: &Package, place: &Place)
             let mut names = up_to(layer_of(tree, framework).unwrap_or(0));
             let drives_a_device = package.dependencies.iter().any(|one| one.name.starts_with("hw-"));
             names.extend(drives_a_device.then(|| "hw-*".to_owned()));
+            names.extend((framework == "btl").then(|| FABRIC.to_owned()));
             debug_assert!(catalogue.framework(framework).is_some());
             Some(names)
         }
@@ -145,6 +146,8 @@ fn allowed(tree: &Tree, catalogue: &Catalogue, package: &Package, place: &Place)
     }
 }
 
+/// What transports over libraries of fabrics have in common.
+const FABRIC: &str = "opal-fabric";
 /// Names components, which stand above all layers.
 const IMAGE: &str = "ompi-components";
 

@@ -4,8 +4,7 @@ use crate::params;
 use opal_core::framework::btl;
 use opal_core::mca::Param;
 use opal_core::mca::pvar::Counter;
-use opal_core::random::Random;
-use opal_core::sync::ConditionalLock;
+use opal_core::random::Dice;
 
 /// Messages with a changed bit.
 pub static CORRUPTED: Counter = Counter::new();
@@ -58,16 +57,11 @@ pub enum Fault {
     Refuse,
 }
 
-struct Dice {
-    random: Random,
-    chances: Chances,
-}
-
-static DICE: ConditionalLock<Option<Dice>> = ConditionalLock::new(None);
+static DICE: Dice<Chances> = Dice::new();
 
 /// From now on the faults are these, from this seed.
 pub fn reseed(seed: u64, chances: Chances) {
-    *DICE.lock() = Some(Dice { random: Random::new(seed), chances });
+    DICE.reseed(seed, chances);
 }
 
 /// The seed and the chances of the parameters.
@@ -88,25 +82,25 @@ pub fn seed() {
 
 /// The fault of the next message. It is made, and counted, only if there is room for the message.
 pub fn roll() -> Fault {
-    let mut dice = DICE.lock();
-    let Some(Dice { random, chances }) = &mut *dice else { return Fault::None };
-    let mut happens = |chance: u64| chance > 0 && random.happens(chance, MILLION);
-    if happens(chances.refuse) {
-        Fault::Refuse
-    } else if happens(chances.drop) {
-        Fault::Drop
-    } else if happens(chances.corrupt) {
-        Fault::Corrupt(random.number())
-    } else if happens(chances.duplicate) {
-        Fault::Duplicate
-    } else if happens(chances.reorder) {
-        Fault::Reorder(1 + random.below(OVERTAKE_MOST) as u32)
-    } else if happens(chances.delay) {
-        Fault::Delay(random.below(1000 * chances.delay_us.max(1)))
-    } else {
-        Fault::None
-    }
+    let fault = DICE.roll(|random, chances| {
+        let mut happens = |chance| random.happens_of_a_million(chance);
+        if happens(chances.refuse) {
+            Fault::Refuse
+        } else if happens(chances.drop) {
+            Fault::Drop
+        } else if happens(chances.corrupt) {
+            Fault::Corrupt(random.number())
+        } else if happens(chances.duplicate) {
+            Fault::Duplicate
+        } else if happens(chances.reorder) {
+            Fault::Reorder(1 + random.below(OVERTAKE_MOST) as u32)
+        } else if happens(chances.delay) {
+            Fault::Delay(random.below(1000 * chances.delay_us.max(1)))
+        } else {
+            Fault::None
+        }
+    });
+    fault.unwrap_or(Fault::None)
 }
 
-const MILLION: u64 = 1_000_000;
 const OVERTAKE_MOST: u64 = 4;

@@ -3,23 +3,20 @@
 use crate::module::{OFI, Ofi};
 use crate::params::{FRAGMENT_SIZE, INTERFACE, LIBRARY, PROVIDER_EXCLUDE, PROVIDER_INCLUDE, RECEIVES, SENDS};
 use crate::raw::{Fabric, Library, Offer};
-use crate::selection::{self, Verdict, Wishes};
+use crate::selection::{self, Wishes};
 use crate::wire::HEADER_BYTES;
 use crate::{params, pvars};
-use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use opal_core::framework::btl::{self, Job};
-use opal_core::mca::name::Selection;
 use opal_core::mca::{self, Declined};
-use opal_core::sync::{AtomicBool, Ordering};
 use opal_core::{verbose, wait};
+use opal_fabric::request::{self, Request};
+use opal_fabric::verdict::{self, Verdict};
 
 /// The component.
-pub struct Component {
-    is_required: AtomicBool,
-}
+pub struct Component(Request);
 
 impl mca::Component for Component {
     opal_core::component_info!();
@@ -27,51 +24,32 @@ impl mca::Component for Component {
 
 impl btl::Component for Component {
     fn query(&self) -> Result<Vec<&'static dyn btl::Module>, Declined> {
-        let job = match btl::job() {
-            Some(job) if job.size > 1 && !(job.one_node && btl::is_node_served()) => *job,
-            _ => return Err(Declined("no rank of this job is on another node")),
-        };
-        let wishes = wishes(job.one_node);
-        match open(&job, &wishes) {
-            Ok(ofi) => Ok(Vec::from([ofi as &dyn btl::Module])),
-            Err(sentence) => {
-                self.is_required.store(wishes.are_explicit(), Ordering::Relaxed);
-                // Once in the life of a process, so the sentence may stay for ever.
-                Err(Declined(Box::leak(Box::from(sentence))))
-            }
-        }
+        self.0.query(|job| {
+            let wishes = wishes(job.one_node);
+            (wishes.are_explicit(), open(job, &wishes).map(|ofi| ofi as &dyn btl::Module))
+        })
     }
 
     fn is_required(&self) -> bool {
-        self.is_required.load(Ordering::Relaxed)
+        self.0.is_in_vain()
     }
 
     fn devices(&self) -> Vec<String> {
-        let found = Library::open(LIBRARY.text()).and_then(|library| {
+        request::devices(|| {
+            let library = Library::open(LIBRARY.text())?;
             let offers = library.offers()?;
-            Ok((library, offers))
-        });
-        let (library, offers) = match found {
-            Ok(found) => found,
-            Err(sentence) => return Vec::from([sentence]),
-        };
-        let (_, verdicts) = selection::choose(&offers, &wishes(false));
-        let head = format!("libfabric {}, for ranks on other nodes:", library.version());
-        let lines = offers.iter().zip(&verdicts).map(|(offer, verdict)| line(offer, verdict));
-        let mut lines: Vec<String> = core::iter::once(head).chain(lines).collect();
-        // libfabric offers one thing several times, with other attributes.
-        lines.dedup();
-        lines
+            let (_, verdicts) = selection::choose(&offers, &wishes(false));
+            Ok((format!("libfabric {}", library.version()), lines(&offers, &verdicts)))
+        })
     }
 }
 
 fn wishes(one_node: bool) -> Wishes<'static> {
-    let named = Selection::parse(btl::FRAMEWORK.selection.text());
     Wishes {
         include: PROVIDER_INCLUDE.text(),
         exclude: PROVIDER_EXCLUDE.text(),
         interface: INTERFACE.text(),
-        is_named: matches!(named, Selection::Only(_)) && named.wants(INFO.name),
+        is_named: request::is_named(INFO.name),
         one_node,
     }
 }
@@ -81,10 +59,9 @@ fn open(job: &Job, wishes: &Wishes<'_>) -> Result<&'static Ofi, String> {
     let library = Library::open(LIBRARY.text())?;
     let offers = library.offers()?;
     let (best, verdicts) = selection::choose(&offers, wishes);
-    for (offer, verdict) in offers.iter().zip(&verdicts) {
-        verbose!(btl::FRAMEWORK, 20, "ofi: {}", line(offer, verdict));
-    }
-    let Some(best) = best else { return Err(none(&library, &offers, &verdicts)) };
+    let lines = lines(&offers, &verdicts);
+    verdict::tell(INFO.name, &lines);
+    let Some(best) = best else { return Err(none(&library, &lines)) };
     let offer = &offers[best];
     let buffer_bytes =
         HEADER_BYTES + FRAGMENT_SIZE.size().clamp(FRAGMENT_BYTES.0, FRAGMENT_BYTES.1).min(offer.message_bytes());
@@ -103,28 +80,23 @@ fn open(job: &Job, wishes: &Wishes<'_>) -> Result<&'static Ofi, String> {
 }
 
 /// Why nothing is taken.
-fn none(library: &Library, offers: &[Offer], verdicts: &[Verdict]) -> String {
+fn none(library: &Library, lines: &[String]) -> String {
     let version = library.version();
-    if offers.is_empty() {
+    if lines.is_empty() {
         return format!(
             "libfabric {version} finds no provider of reliable messages on this host; `fi_info -l` lists what it has"
         );
     }
-    let mut lines: Vec<String> = offers.iter().zip(verdicts).map(|(offer, verdict)| line(offer, verdict)).collect();
-    lines.dedup();
     format!("libfabric {version} has no provider that is taken here: {}", lines.join("; "))
 }
 
-fn line(offer: &Offer, verdict: &Verdict) -> String {
-    match verdict {
-        Verdict::Taken => format!("{}: taken", offer.described()),
-        Verdict::Left(why) => format!("{}: not taken, {why}", offer.described()),
-    }
+fn lines(offers: &[Offer], verdicts: &[Verdict]) -> Vec<String> {
+    verdict::lines(offers.iter().map(Offer::described), verdicts)
 }
 
 opal_core::component! {
     /// Fabrics that libfabric reaches.
-    pub static COMPONENT: Component = Component { is_required: AtomicBool::new(false) };
+    pub static COMPONENT: Component = Component(Request::new());
     in opal_core::framework::btl, name "ofi", params params::ALL, pvars pvars::ALL
 }
 

@@ -5,16 +5,16 @@ use crate::params::{EAGER_LIMIT, WINDOW};
 use crate::raw::{Fabric, Offer};
 use crate::selection::ProviderKind;
 use crate::state::State;
-use crate::wire::{self, Address, FORMAT, HEADER_BYTES, WINDOW_MAX, WINDOW_MIN, WIRE_ID};
+use crate::wire::{Address, FORMAT, HEADER_BYTES, LABEL, WINDOW_MAX, WINDOW_MIN, WIRE_ID};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use opal_core::framework::btl::{
-    self, AmId, Atomic, Begun, Caps, Completion, Endpoint, Full, Job, Module, Peer, Registration, Remote, RemoteCaps,
-    Width,
+    AmId, Atomic, Begun, Caps, Completion, Endpoint, Full, Job, Module, Peer, Registration, Remote, RemoteCaps, Width,
 };
 use opal_core::sync::{ConditionalLock, Once};
 use opal_core::{Error, Result, message, wait};
+use opal_fabric::head;
 
 /// The one module.
 pub static OFI: Once<Ofi> = Once::new();
@@ -83,12 +83,8 @@ impl Ofi {
 
     /// Checks a peer's address against this process's own. `Err` after a message.
     fn check<'a>(&self, rank: u32, bytes: &'a [u8]) -> Result<Address<'a>> {
-        btl::check_wire_id("btl/ofi", rank, wire::wire_id_of(bytes), WIRE_ID, FORMAT)?;
-        let (own, Some(theirs)) = (Address::parse(&self.address), Address::parse(bytes)) else {
-            message!("btl/ofi: the address of rank {rank} cannot be: it was damaged on the way");
-            return Err(Error::Malformed);
-        };
-        let own = own.expect("made by this process");
+        let parsed = (Address::parse(&self.address), Address::parse(bytes));
+        let (own, theirs) = head::addresses(LABEL, rank, bytes, (WIRE_ID, FORMAT), parsed)?;
         let provider = |address: &Address<'_>| {
             let name = String::from_utf8_lossy(address.provider).into_owned();
             format!("{name} (protocol {} version {})", address.protocol, address.protocol_version)
@@ -125,14 +121,10 @@ impl Module for Ofi {
     }
 
     fn add_peer(&self, peer: Peer<'_>) -> Result<Option<Endpoint>> {
-        // Within a job, a process's number for the layer above is its rank.
         let rank = peer.index;
         let mut state = self.state.lock();
-        if peer.is_self || peer.address.is_empty() || rank >= state.job.size || rank == state.job.index {
+        if !head::may_add(&peer, &state.job, &state.peers)? {
             return Ok(None);
-        }
-        if state.peers.get(rank as usize).is_some() {
-            return Err(Error::Exists);
         }
         let address = self.check(rank, peer.address)?;
         match state.fabric.insert(address.address) {

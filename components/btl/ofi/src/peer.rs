@@ -154,6 +154,7 @@ impl Peer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use opal_fabric::head::Head;
 
     const WINDOW: u16 = 4;
 
@@ -162,7 +163,8 @@ mod tests {
     }
 
     fn message(number: u32) -> Early {
-        let header = Header { from: 0, token: 0, immediate: 0, number, am: 0, returned: 0 };
+        let head = Head { from: 0, token: 0, immediate: 0 };
+        let header = Header { head, number, am: 0, returned: 0 };
         Early { header, slot: number, bytes: 32 }
     }
 

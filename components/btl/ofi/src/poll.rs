@@ -4,10 +4,11 @@ use crate::module::Ofi;
 use crate::peer::{Early, Peer, Turn};
 use crate::raw::{EVENTS, Event, Failure, Read};
 use crate::state::State;
-use crate::wire::{self, CREDITS, HEADER_BYTES, Header};
+use crate::wire::{CREDITS, HEADER_BYTES, Header, LABEL};
 use opal_core::framework::btl::{self, AM_IDS, deliver};
 use opal_core::mem::Untrusted;
 use opal_core::{Error, verbose};
+use opal_fabric::memory;
 
 impl Ofi {
     /// Takes what has completed; returns how many messages were taken.
@@ -27,9 +28,9 @@ impl Ofi {
         let (ended, lost) = {
             let mut state = self.state.lock();
             state.try_again();
-            (core::mem::take(&mut state.memory.ended), core::mem::take(&mut state.lost))
+            (state.memory.take_ended(), core::mem::take(&mut state.lost))
         };
-        ended.into_iter().for_each(|(done, ended)| (done.call)(done.token, ended));
+        memory::tell(ended);
         lost.into_iter().for_each(btl::failed);
         taken
     }
@@ -37,7 +38,7 @@ impl Ofi {
     /// Hands out a message, and those that waited for it. Returns how many.
     fn take(&self, slot: u32, bytes: usize) -> usize {
         let Some(header) = self.checked(slot, bytes) else { return 0 };
-        let rank = header.from;
+        let rank = header.head.from;
         if header.am == CREDITS {
             // Whoever waits for room tries again in this very pass of progress.
             self.state.lock().receive(slot);
@@ -68,18 +69,18 @@ impl Ofi {
     fn checked(&self, slot: u32, bytes: usize) -> Option<Header> {
         let header = self.header_of_job(slot, bytes);
         if let Some(header) = header
-            && self.is_unknown(header.from)
+            && self.is_unknown(header.head.from)
         {
-            btl::unknown_peer(header.from);
+            btl::unknown_peer(header.head.from);
         }
         let mut state = self.state.lock();
         if let Some(header) = header
-            && let Some(peer) = state.peers.get_mut(header.from as usize)
+            && let Some(peer) = state.peers.get_mut(header.head.from as usize)
         {
             match Self::note_header(peer, &header) {
                 Ok(true) => return Some(header),
                 Ok(false) => {}
-                Err(why) => state.lose(header.from, "breaks the format", why),
+                Err(why) => state.lose(header.head.from, "breaks the format", why),
             }
         } else {
             state.dropped += 1;
@@ -108,15 +109,8 @@ impl Ofi {
         let state = self.state.lock();
         let payload = state.fabric.received(slot, bytes);
         let header = Header::parse(&payload.array::<HEADER_BYTES>()?)?;
-        let (from, own) = (header.from, state.job.index);
-        if from >= state.job.size || from == own {
-            return None;
-        }
-        let token = match state.peers.get(from as usize) {
-            Some(peer) => peer.token_here,
-            None => wire::token(&state.job, from, own),
-        };
-        (header.token == token).then_some(header)
+        let known = |rank| state.peers.get(rank as usize).map(|peer: &Peer| peer.token_here);
+        header.head.is_of_job(LABEL, &state.job, known).then_some(header)
     }
 
     fn is_unknown(&self, rank: u32) -> bool {
@@ -128,14 +122,14 @@ impl Ofi {
         let Early { header, slot, bytes } = message;
         let (index, all) = {
             let state = self.state.lock();
-            let index = state.peers.get(header.from as usize).map(|peer| peer.index);
+            let index = state.peers.get(header.head.from as usize).map(|peer| peer.index);
             (index, state.fabric.received(slot, bytes))
         };
         if let Some(index) = index {
             let payload: Untrusted<'_> = all.skip(HEADER_BYTES);
-            deliver(header.am, index, header.immediate, payload);
+            deliver(header.am, index, header.head.immediate, payload);
         }
-        self.state.lock().handed_out(header.from, slot);
+        self.state.lock().handed_out(header.head.from, slot);
     }
 }
 
@@ -157,7 +151,8 @@ impl State {
             match *event {
                 Event::Sent(slot) => _ = self.sent(slot),
                 Event::Reached(slot) => {
-                    let found = if self.memory.finds(slot) { self.fabric.found(slot) } else { 0 };
+                    let finds = self.memory.note(slot).is_some_and(|noted| noted.finds);
+                    let found = if finds { self.fabric.found(slot) } else { 0 };
                     self.memory.end(slot, Ok(found));
                 }
                 Event::Received(..) | Event::Foreign => {}
@@ -175,8 +170,8 @@ impl State {
                 }
             }
             Event::Reached(slot) => {
-                if let Some(rank) = self.memory.end(slot, Err(Error::Unreachable)) {
-                    self.lose(rank, "has memory that was not reached", &failure.words);
+                if let Some(noted) = self.memory.end(slot, Err(Error::Unreachable)) {
+                    self.lose(noted.rank, "has memory that was not reached", &failure.words);
                 }
             }
             // Longer than any of ours, say: whoever sent it is no process of the job, or what it sent next is missed.

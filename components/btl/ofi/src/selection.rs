@@ -5,6 +5,7 @@ use crate::raw::{At, Offer};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use opal_fabric::verdict::{Verdict, best, place_in, words};
 
 /// What the user says.
 #[derive(Clone, Copy, Debug)]
@@ -32,15 +33,6 @@ pub enum ProviderKind {
     Emulating,
     /// It reaches processes of this node alone.
     Node,
-}
-
-/// What becomes of an offer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// It is taken.
-    Taken,
-    /// It is not, and why.
-    Left(String),
 }
 
 impl Wishes<'_> {
@@ -76,8 +68,7 @@ impl ProviderKind {
 /// The offer that is taken, if any, and a verdict on each.
 pub fn choose(offers: &[Offer], wishes: &Wishes<'_>) -> (Option<usize>, Vec<Verdict>) {
     let judged: Vec<Result<Rank, String>> = offers.iter().map(|offer| rank(offer, wishes)).collect();
-    let ranks = judged.iter().enumerate().filter_map(|(at, judged)| Some((judged.as_ref().ok()?, at)));
-    let best = ranks.min().map(|(_, at)| at);
+    let best = best(&judged, |_| true);
     let verdict = |(at, judged): (usize, Result<Rank, String>)| match (best, judged) {
         (Some(best), Ok(_)) if at == best => Verdict::Taken,
         (Some(best), Ok(_)) => Verdict::Left(format!("{} is preferred", offers[best].described())),
@@ -91,13 +82,10 @@ pub fn choose(offers: &[Offer], wishes: &Wishes<'_>) -> (Option<usize>, Vec<Verd
 type Rank = (usize, usize, ProviderKind, bool, u8);
 
 fn rank(offer: &Offer, wishes: &Wishes<'_>) -> Result<Rank, String> {
-    let included = words(wishes.include).position(|name| is_provider(name, &offer.provider));
     if words(wishes.exclude).any(|name| is_provider(name, &offer.provider)) {
         return Err(String::from("btl_ofi_provider_exclude names it"));
     }
-    if !wishes.include.trim().is_empty() && included.is_none() {
-        return Err(format!("btl_ofi_provider_include is `{}`", wishes.include));
-    }
+    let included = place_in("btl_ofi_provider_include", wishes.include, |name| is_provider(name, &offer.provider))?;
     let kind = ProviderKind::of(&offer.provider);
     let core = offer.provider.split(';').next().unwrap_or_default();
     match kind {
@@ -117,10 +105,7 @@ fn rank(offer: &Offer, wishes: &Wishes<'_>) -> Result<Rank, String> {
         _ => {}
     }
     let is_interface = |name: &str| name == offer.domain || name == offer.fabric;
-    let interface = words(wishes.interface).position(is_interface);
-    if !wishes.interface.trim().is_empty() && interface.is_none() {
-        return Err(format!("btl_ofi_interface is `{}`", wishes.interface));
-    }
+    let interface = place_in("btl_ofi_interface", wishes.interface, is_interface)?;
     match offer.at {
         At::LinkLocal => return Err(String::from("its address is link-local, which other hosts cannot use")),
         At::Loopback if !wishes.one_node && interface.is_none() => {
@@ -135,8 +120,4 @@ fn rank(offer: &Offer, wishes: &Wishes<'_>) -> Result<Rank, String> {
 /// Whether a name in a list means a provider: all of it, or what stands before the layer above.
 fn is_provider(name: &str, provider: &str) -> bool {
     name == provider || provider.split(';').next() == Some(name)
-}
-
-fn words(list: &str) -> impl Iterator<Item = &str> {
-    list.split(',').map(str::trim).filter(|word| !word.is_empty())
 }

@@ -1,16 +1,17 @@
 //! Peers by rank, and what is under way. All of it has one lock; handlers of messages run without it.
 
 use crate::abi::FiAddr;
-use crate::operation::Memory;
 use crate::peer::{Early, Peer, Turn};
-use crate::raw::{Fabric, Posted};
-use crate::wire::{self, CREDITS, HEADER_BYTES, Header};
+use crate::raw::{Fabric, Posted, Region};
+use crate::wire::{self, CREDITS, HEADER_BYTES, Header, LABEL};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use opal_core::framework::btl::Job;
 use opal_core::message;
 use opal_core::sparse::Table;
 use opal_core::wait::Timed;
+use opal_fabric::head::{self, Head};
+use opal_fabric::memory::Memory;
 
 /// What changes.
 pub struct State {
@@ -33,7 +34,9 @@ pub struct State {
     /// Buffers that should receive, and for which the provider had no room.
     unposted: Vec<u32>,
     /// Memory of peers, and operations on it.
-    pub memory: Memory,
+    pub memory: Memory<Region, wire::Key, Noted>,
+    /// How many keys of memory were made.
+    pub keys_made: u64,
     /// Messages whose completion has not come.
     under_way: u32,
     /// Peers, by their number for the layer above, of which it has not been told that they are lost.
@@ -44,6 +47,15 @@ pub struct State {
     is_broken: bool,
     /// Messages that no process of the job has sent.
     pub dropped: u64,
+}
+
+/// What is noted of an operation on memory.
+#[derive(Clone, Copy)]
+pub struct Noted {
+    /// Whose memory it is.
+    pub rank: u32,
+    /// It finds something there.
+    pub finds: bool,
 }
 
 /// What a buffer is under way with.
@@ -70,6 +82,7 @@ impl State {
             waiting: Vec::new(),
             unposted: (0..receives).rev().collect(),
             memory,
+            keys_made: 0,
             under_way: 0,
             lost: Vec::new(),
             due: Timed::new(),
@@ -80,8 +93,7 @@ impl State {
 
     /// Adds a peer of the job that allows so many messages on their way to it.
     pub fn add(&mut self, rank: u32, index: u32, address: FiAddr, window: u16) {
-        let own = self.job.index;
-        let tokens = [wire::token(&self.job, own, rank), wire::token(&self.job, rank, own)];
+        let tokens = head::tokens(LABEL, &self.job, rank);
         *self.peers.place(rank as usize) = Some(Peer::new(index, address, tokens, window));
     }
 
@@ -91,7 +103,8 @@ impl State {
         let peer = self.peers.get_mut(rank as usize).filter(|peer| peer.may_send(free))?;
         let slot = self.free.pop()?;
         let (number, returned) = peer.number();
-        Some((slot, Header { from: self.job.index, token: peer.token_there, immediate, number, am, returned }))
+        let head = Head { from: self.job.index, token: peer.token_there, immediate };
+        Some((slot, Header { head, number, am, returned }))
     }
 
     /// Sends a buffer, or lets it wait. After `begin`, or when it had waited.
@@ -129,7 +142,8 @@ impl State {
         let Some(peer) = self.peers.get_mut(rank as usize).filter(|peer| peer.owes(self.window)) else { return };
         let Some(slot) = self.free.pop() else { return self.owed.push(rank) };
         let (token, returned) = (peer.token_there, peer.owed());
-        let header = Header { from: own, token, immediate: 0, number: 0, am: CREDITS, returned };
+        let head = Head { from: own, token, immediate: 0 };
+        let header = Header { head, number: 0, am: CREDITS, returned };
         self.fabric.fill(slot, &header.encode(), 0, &mut |_| {});
         match self.fabric.send(slot, HEADER_BYTES, peer.address) {
             Posted::Begun => {
@@ -213,7 +227,7 @@ impl State {
 
     /// Places a message of a peer among its others. One that is early is kept.
     pub fn take_turn(&mut self, early: Early) -> Turn {
-        match self.peers.get_mut(early.header.from as usize) {
+        match self.peers.get_mut(early.header.head.from as usize) {
             Some(peer) => peer.take_turn(early, self.window),
             None => Turn::Never,
         }

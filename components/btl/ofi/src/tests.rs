@@ -6,11 +6,9 @@ use crate::abi::{
     RmaMessage, RmaOps, RmaRun, RxAttr, SOCKADDR_IN, SOCKADDR_IN6, TxAttr,
 };
 use crate::raw::{self, At, Library, Offer};
-use crate::selection::{Verdict, Wishes, choose};
+use crate::selection::{Wishes, choose};
 use core::mem::offset_of;
-use std::format;
-use std::path::Path;
-use std::process::Command;
+use opal_fabric::verdict::Verdict;
 use std::string::String;
 use std::vec::Vec;
 
@@ -19,53 +17,32 @@ opal_core::image![opal_core::framework::atomics, memcpy_portable];
 /// Where the header is not installed, `cargo xtask build` refuses the component.
 #[test]
 fn the_header_says_the_same() {
-    let Ok(flags) = Command::new("pkg-config").args(["--cflags", "libfabric"]).output() else { return };
-    if !flags.status.success() {
-        return;
-    }
-    let flags = String::from_utf8(flags.stdout).unwrap();
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/header.c");
-    for (mistake, good) in [("-DOFI_NO_MISTAKE", true), ("-DSEED_OFI_MISTAKE", false)] {
-        let mut gcc = Command::new("gcc");
-        gcc.args(["-fsyntax-only", "-Wall", "-Werror", mistake]).args(flags.split_whitespace()).arg(&source);
-        let outcome = gcc.output().unwrap();
-        assert_eq!(outcome.status.success(), good, "{}", String::from_utf8_lossy(&outcome.stderr));
-    }
+    test_header::compile(env!("CARGO_MANIFEST_DIR"), "libfabric", "OFI");
 }
 
 /// `abi.rs` and `header.c` give every structure the same size and every field the same place.
 #[test]
 fn both_files_say_the_same() {
-    let text = include_str!("header.c");
-    let mut said: Vec<&str> =
-        text.lines().filter(|line| line.starts_with("PLACE") || line.starts_with("SAME(sizeof")).collect();
-    said.retain(|line| *line != "PLACE(fi_info, fabric_attr, 112);");
-    let mut missing: Vec<String> = Vec::new();
-    for line in sizes().into_iter().chain(places()) {
-        match said.iter().position(|one| *one == line) {
-            Some(at) => drop(said.swap_remove(at)),
-            None => missing.push(line),
-        }
-    }
-    assert!(missing.is_empty() && said.is_empty(), "only in abi.rs: {missing:#?}; only in header.c: {said:#?}");
+    let mistake = "PLACE(fi_info, fabric_attr, 112);";
+    test_header::compare(include_str!("header.c"), mistake, sizes().into_iter().chain(places()));
 }
 
 fn sizes() -> Vec<String> {
     let all = [
-        ("fi_info", size_of::<Info>()),
-        ("fi_tx_attr", size_of::<TxAttr>()),
-        ("fi_rx_attr", size_of::<RxAttr>()),
-        ("fid", size_of::<Fid>()),
-        ("fi_av_attr", size_of::<AvAttr>()),
-        ("fi_cq_attr", size_of::<CqAttr>()),
-        ("fi_cq_msg_entry", size_of::<CqEntry>()),
-        ("fi_cq_err_entry", size_of::<CqError>()),
-        ("fi_msg", size_of::<Message>()),
-        ("fi_context2", size_of::<Context>()),
-        ("fi_msg_rma", size_of::<RmaMessage>()),
-        ("fi_rma_iov", size_of::<RmaRun>()),
+        ("struct fi_info", size_of::<Info>()),
+        ("struct fi_tx_attr", size_of::<TxAttr>()),
+        ("struct fi_rx_attr", size_of::<RxAttr>()),
+        ("struct fid", size_of::<Fid>()),
+        ("struct fi_av_attr", size_of::<AvAttr>()),
+        ("struct fi_cq_attr", size_of::<CqAttr>()),
+        ("struct fi_cq_msg_entry", size_of::<CqEntry>()),
+        ("struct fi_cq_err_entry", size_of::<CqError>()),
+        ("struct fi_msg", size_of::<Message>()),
+        ("struct fi_context2", size_of::<Context>()),
+        ("struct fi_msg_rma", size_of::<RmaMessage>()),
+        ("struct fi_rma_iov", size_of::<RmaRun>()),
     ];
-    all.iter().map(|(name, bytes)| format!("SAME(sizeof(struct {name}), {bytes});")).collect()
+    test_header::sizes(&all).collect()
 }
 
 fn places() -> Vec<String> {
@@ -149,7 +126,7 @@ fn places() -> Vec<String> {
         ("fi_msg, addr", offset_of!(Message, to)),
         ("fi_msg, context", offset_of!(Message, context)),
     ];
-    all.iter().map(|(field, at)| format!("PLACE({field}, {at});")).collect()
+    test_header::places(&all).collect()
 }
 
 #[test]

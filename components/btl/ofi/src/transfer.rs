@@ -2,9 +2,8 @@
 //! others cannot guess them.
 
 use crate::module::Ofi;
-use crate::operation::insert;
 use crate::raw::{Place, Posted};
-use crate::state::State;
+use crate::state::{Noted, State};
 use crate::wire::{self, KEY_BYTES};
 use opal_core::framework::btl::{self, Begun, Completion, Full, Registration, Remote};
 use opal_core::{Error, Result, verbose};
@@ -20,20 +19,20 @@ impl State {
         post: impl FnOnce(&State, u32, u64, Place) -> Posted,
     ) -> core::result::Result<Begun, Full> {
         let address = self.peers.get(rank as usize).filter(|peer| !peer.closed).ok_or(Full)?.address;
-        let key = *self.memory.keys.get(remote.key as usize).and_then(Option::as_ref).ok_or(Full)?;
-        let slot = self.memory.free.pop().ok_or(Full)?;
+        let key = self.memory.key(remote.key).ok_or(Full)?;
+        let slot = self.memory.take_slot().ok_or(Full)?;
         let place = Place { at: remote.address.wrapping_sub(key.origin), key: key.key };
         match post(self, slot, address, place) {
             Posted::Begun => {
-                self.memory.under_way[slot as usize] = Some((done, rank, finds));
+                self.memory.goes_on(slot, done, Noted { rank, finds });
                 Ok(Begun::Later)
             }
             Posted::Full => {
-                self.memory.free.push(slot);
+                self.memory.give_back(slot);
                 Err(Full)
             }
             Posted::Refused(error) => {
-                self.memory.free.push(slot);
+                self.memory.give_back(slot);
                 let why = self.fabric.words(error);
                 self.lose(rank, "has memory that cannot be reached", &why);
                 Err(Full)
@@ -52,8 +51,8 @@ impl Ofi {
         }
         let mut tries = 0;
         let (region, key, origin) = loop {
-            state.memory.made += 1;
-            let wanted = reach.key_mask.map_or(0, |mask| wire::secret_key(&state.job, state.memory.made) & mask);
+            state.keys_made += 1;
+            let wanted = reach.key_mask.map_or(0, |mask| wire::secret_key(&state.job, state.keys_made) & mask);
             match state.fabric.expose(address, bytes, wanted) {
                 Ok(exposed) => break exposed,
                 Err(crate::abi::ENOKEY) if tries < KEY_TRIES => tries += 1,
@@ -69,15 +68,14 @@ impl Ofi {
                 }
             }
         };
-        let handle = insert(&mut state.memory.regions, region);
+        let handle = state.memory.keep_region(region);
         Ok(Registration { handle, key: wire::Key { key, origin }.encode().to_vec() })
     }
 
     /// Takes it back.
     pub fn hide(&self, registration: &Registration) {
         let mut state = self.state.lock();
-        let region = state.memory.regions.get_mut(registration.handle as usize).and_then(Option::take);
-        if let Some(region) = region {
+        if let Some(region) = state.memory.take_region(registration.handle) {
             state.fabric.hide(region);
         }
     }
@@ -104,14 +102,12 @@ impl Ofi {
     /// Keeps what a peer said of its memory.
     pub fn keep_key(&self, key: &[u8]) -> Result<u64> {
         let key: &[u8; KEY_BYTES] = key.try_into().map_err(|_| Error::Malformed)?;
-        Ok(insert(&mut self.state.lock().memory.keys, wire::Key::parse(key)))
+        Ok(self.state.lock().memory.keep_key(wire::Key::parse(key)))
     }
 
     /// Forgets it.
     pub fn forget_key(&self, key: u64) {
-        if let Some(place) = self.state.lock().memory.keys.get_mut(key as usize) {
-            *place = None;
-        }
+        self.state.lock().memory.take_key(key);
     }
 }
 

@@ -2,10 +2,7 @@
 //!
 //! | offset | bytes | header of a message |
 //! |---|---|---|
-//! | 0 | 4 | [`WIRE_ID`] |
-//! | 4 | 4 | rank of the sender |
-//! | 8 | 8 | token of the pair, see [`token`] |
-//! | 16 | 8 | immediate |
+//! | 0 | 24 | head of all transports over such libraries (`opal-core/fabric/src/head.rs`), with [`WIRE_ID`] |
 //! | 24 | 4 | number of the message among those from this sender to this receiver |
 //! | 28 | 1 | am id, or [`CREDITS`] in a message that only returns credits: it has no number and no payload |
 //! | 29 | 1 | zero |
@@ -33,14 +30,15 @@
 
 use alloc::vec::Vec;
 use core::ops::Range;
-use hmac::{Hmac, KeyInit, Mac};
 use memoffset::span_of;
 use opal_core::framework::btl::Job;
-use sha2::Sha256;
+use opal_fabric::head::{self, HEAD_BYTES, Head};
 
 /// What both ends must agree on.
 pub const FORMAT: &str = "btl/ofi 2: header 32 rank token immediate number am returned; address 24 format protocol version buffer credits provider";
 
+/// The name by which tokens are made.
+pub const LABEL: &str = "btl/ofi";
 /// Stands for the format: another number for another one.
 pub const WIRE_ID: u32 = 0x0f1b_0002;
 /// Bytes before a payload.
@@ -57,12 +55,8 @@ pub const FABRIC_ADDRESS_MAX: usize = 128;
 /// A header in parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// Rank of the sender.
-    pub from: u32,
-    /// The pair's token.
-    pub token: u64,
-    /// The immediate.
-    pub immediate: u64,
+    /// Sender, token and immediate.
+    pub head: Head,
     /// Number of the message.
     pub number: u32,
     /// Kind of the message, as the sender says.
@@ -75,10 +69,7 @@ impl Header {
     /// As bytes.
     pub fn encode(&self) -> [u8; HEADER_BYTES] {
         let mut bytes = [0; HEADER_BYTES];
-        bytes[span_of!(Layout, wire_id)].copy_from_slice(&WIRE_ID.to_le_bytes());
-        bytes[span_of!(Layout, from)].copy_from_slice(&self.from.to_le_bytes());
-        bytes[span_of!(Layout, token)].copy_from_slice(&self.token.to_le_bytes());
-        bytes[span_of!(Layout, immediate)].copy_from_slice(&self.immediate.to_le_bytes());
+        bytes[span_of!(Layout, head)].copy_from_slice(&self.head.encode(WIRE_ID));
         bytes[span_of!(Layout, number)].copy_from_slice(&self.number.to_le_bytes());
         bytes[span_of!(Layout, am)].copy_from_slice(&[self.am]);
         bytes[span_of!(Layout, returned)].copy_from_slice(&self.returned.to_le_bytes());
@@ -87,40 +78,23 @@ impl Header {
 
     /// From bytes; `None` for those of another format.
     pub fn parse(bytes: &[u8; HEADER_BYTES]) -> Option<Header> {
-        let word = |range| u32::from_le_bytes(part(bytes, range));
-        let long = |range| u64::from_le_bytes(part(bytes, range));
-        if word(span_of!(Layout, wire_id)) != WIRE_ID || bytes[span_of!(Layout, zero)] != [0] {
+        let head = Head::parse(&part(bytes, span_of!(Layout, head)), WIRE_ID)?;
+        if bytes[span_of!(Layout, zero)] != [0] {
             return None;
         }
         let [am] = part(bytes, span_of!(Layout, am));
         Some(Header {
-            from: word(span_of!(Layout, from)),
-            token: long(span_of!(Layout, token)),
-            immediate: long(span_of!(Layout, immediate)),
-            number: word(span_of!(Layout, number)),
+            head,
+            number: u32::from_le_bytes(part(bytes, span_of!(Layout, number))),
             am,
             returned: u16::from_le_bytes(part(bytes, span_of!(Layout, returned))),
         })
     }
 }
 
-/// What only processes of the job can write into a message of `from` to `to`.
-pub fn token(job: &Job, from: u32, to: u32) -> u64 {
-    hashed(job, [b"btl/ofi", &from.to_le_bytes(), &to.to_le_bytes()])
-}
-
 /// A key for memory of this process that others cannot guess: the one with this number.
 pub fn secret_key(job: &Job, number: u64) -> u64 {
-    hashed(job, [b"btl/ofi memory", &job.index.to_le_bytes(), &number.to_le_bytes()])
-}
-
-fn hashed(job: &Job, parts: [&[u8]; 3]) -> u64 {
-    let mut mac = Hmac::<Sha256>::new_from_slice(&job.secret).expect("HMAC takes keys of any length");
-    mac.update(parts[0]);
-    mac.update(&job.number.to_le_bytes());
-    parts[1..].iter().for_each(|part| mac.update(part));
-    let hash = mac.finalize().into_bytes();
-    u64::from_le_bytes(*hash.first_chunk().expect("the hash has 32 bytes"))
+    head::secret("btl/ofi memory", job, [&job.index.to_le_bytes(), &number.to_le_bytes()])
 }
 
 /// What a peer needs to know to reach memory.
@@ -211,11 +185,6 @@ impl<'a> Address<'a> {
     }
 }
 
-/// The wire id of a published address, whatever else there is in it.
-pub fn wire_id_of(address: &[u8]) -> Option<u32> {
-    Some(u32::from_le_bytes(*address.first_chunk()?))
-}
-
 fn part<const N: usize>(bytes: &[u8; HEADER_BYTES], range: Range<usize>) -> [u8; N] {
     bytes[range].try_into().expect("a field is as long as its type")
 }
@@ -223,10 +192,7 @@ fn part<const N: usize>(bytes: &[u8; HEADER_BYTES], range: Range<usize>) -> [u8;
 /// No value of it ever exists: it says where fields lie.
 #[repr(C)]
 struct Layout {
-    wire_id: u32,
-    from: u32,
-    token: u64,
-    immediate: u64,
+    head: [u8; HEAD_BYTES],
     number: u32,
     am: u8,
     zero: u8,

@@ -3,23 +3,20 @@
 use crate::module::{UCT, Uct};
 use crate::params::{DEVICES, FRAGMENT_SIZE, LIBRARY, TRANSPORTS};
 use crate::raw::{Interface, Library, Offer};
-use crate::selection::{self, TransportKind, Verdict, Wishes};
+use crate::selection::{self, TransportKind, Wishes};
 use crate::wire::HEADER_BYTES;
 use crate::{params, pvars};
-use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use opal_core::framework::btl::{self, Job};
-use opal_core::mca::name::Selection;
 use opal_core::mca::{self, Declined};
-use opal_core::sync::{AtomicBool, Ordering};
 use opal_core::{verbose, wait};
+use opal_fabric::request::{self, Request};
+use opal_fabric::verdict::{self, Verdict};
 
 /// The component.
-pub struct Component {
-    is_required: AtomicBool,
-}
+pub struct Component(Request);
 
 impl mca::Component for Component {
     opal_core::component_info!();
@@ -27,49 +24,28 @@ impl mca::Component for Component {
 
 impl btl::Component for Component {
     fn query(&self) -> Result<Vec<&'static dyn btl::Module>, Declined> {
-        let job = match btl::job() {
-            Some(job) if job.size > 1 && !(job.one_node && btl::is_node_served()) => *job,
-            _ => return Err(Declined("no rank of this job is on another node")),
-        };
-        let wishes = wishes(job.one_node);
-        match open(&job, &wishes) {
-            Ok(uct) => Ok(Vec::from([uct as &dyn btl::Module])),
-            Err(sentence) => {
-                self.is_required.store(wishes.are_explicit(), Ordering::Relaxed);
-                // Once in the life of a process, so the sentence may stay for ever.
-                Err(Declined(Box::leak(Box::from(sentence))))
-            }
-        }
+        self.0.query(|job| {
+            let wishes = wishes(job.one_node);
+            (wishes.are_explicit(), open(job, &wishes).map(|uct| uct as &dyn btl::Module))
+        })
     }
 
     fn is_required(&self) -> bool {
-        self.is_required.load(Ordering::Relaxed)
+        self.0.is_in_vain()
     }
 
     fn devices(&self) -> Vec<String> {
-        let found = Library::open(LIBRARY.text()).and_then(|library| {
+        request::devices(|| {
+            let library = Library::open(LIBRARY.text())?;
             let offers = library.offers()?;
-            Ok((library, offers))
-        });
-        let (library, offers) = match found {
-            Ok(found) => found,
-            Err(sentence) => return Vec::from([sentence]),
-        };
-        let (_, verdicts) = selection::choose(&offers, &wishes(false));
-        let head = format!("{}, for ranks on other nodes:", named(&library));
-        let lines = offers.iter().zip(&verdicts).map(|(offer, verdict)| line(offer, verdict));
-        core::iter::once(head).chain(lines).collect()
+            let (_, verdicts) = selection::choose(&offers, &wishes(false));
+            Ok((named(&library), lines(&offers, &verdicts)))
+        })
     }
 }
 
 fn wishes(one_node: bool) -> Wishes<'static> {
-    let named = Selection::parse(btl::FRAMEWORK.selection.text());
-    Wishes {
-        transports: TRANSPORTS.text(),
-        devices: DEVICES.text(),
-        is_named: matches!(named, Selection::Only(_)) && named.wants(INFO.name),
-        one_node,
-    }
+    Wishes { transports: TRANSPORTS.text(), devices: DEVICES.text(), is_named: request::is_named(INFO.name), one_node }
 }
 
 /// Opens UCX, and the interface of the best offer. `Err` with half a sentence.
@@ -77,10 +53,9 @@ fn open(job: &Job, wishes: &Wishes<'_>) -> Result<&'static Uct, String> {
     let library = Library::open(LIBRARY.text())?;
     let offers = library.offers()?;
     let (choice, verdicts) = selection::choose(&offers, wishes);
-    for (offer, verdict) in offers.iter().zip(&verdicts) {
-        verbose!(btl::FRAMEWORK, 20, "uct: {}", line(offer, verdict));
-    }
-    let Some(choice) = choice else { return Err(none(&library, &offers, &verdicts)) };
+    let lines = lines(&offers, &verdicts);
+    verdict::tell(INFO.name, &lines);
+    let Some(choice) = choice else { return Err(none(&library, &lines)) };
     let (messages, memory) = (&offers[choice.messages], choice.memory.map(|at| &offers[at]));
     let path = memory.map_or_else(
         || messages.described(),
@@ -100,16 +75,12 @@ fn open(job: &Job, wishes: &Wishes<'_>) -> Result<&'static Uct, String> {
 }
 
 /// Why nothing is taken.
-fn none(library: &Library, offers: &[Offer], verdicts: &[Verdict]) -> String {
-    let lines: Vec<String> = offers.iter().zip(verdicts).map(|(offer, verdict)| line(offer, verdict)).collect();
+fn none(library: &Library, lines: &[String]) -> String {
     format!("{} has no transport that is taken here: {}", named(library), lines.join("; "))
 }
 
-fn line(offer: &Offer, verdict: &Verdict) -> String {
-    match verdict {
-        Verdict::Taken => format!("{}: taken", offer.described()),
-        Verdict::Left(why) => format!("{}: not taken, {why}", offer.described()),
-    }
+fn lines(offers: &[Offer], verdicts: &[Verdict]) -> Vec<String> {
+    verdict::lines(offers.iter().map(Offer::described), verdicts)
 }
 
 fn named(library: &Library) -> String {
@@ -119,7 +90,7 @@ fn named(library: &Library) -> String {
 
 opal_core::component! {
     /// Fabrics that UCX reaches.
-    pub static COMPONENT: Component = Component { is_required: AtomicBool::new(false) };
+    pub static COMPONENT: Component = Component(Request::new());
     in opal_core::framework::btl, name "uct", params params::ALL, pvars pvars::ALL
 }
 

@@ -22,7 +22,6 @@ extern crate std;
 mod abi;
 mod component;
 mod module;
-mod operation;
 mod params;
 mod peer;
 mod poll;

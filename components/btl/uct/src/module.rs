@@ -5,15 +5,16 @@ use crate::params::EAGER_LIMIT;
 use crate::raw::{Interface, Run};
 use crate::selection::TransportKind;
 use crate::state::State;
-use crate::wire::{self, Address, FORMAT, HEADER_BYTES, WIRE_ID};
+use crate::wire::{Address, FORMAT, HEADER_BYTES, LABEL, WIRE_ID};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use opal_core::framework::btl::{
-    self, AmId, Begun, Caps, Completion, Endpoint, Full, Job, Module, Peer, Registration, Remote, RemoteCaps,
+    AmId, Begun, Caps, Completion, Endpoint, Full, Job, Module, Peer, Registration, Remote, RemoteCaps,
 };
 use opal_core::sync::{ConditionalLock, Once};
 use opal_core::{Error, Result, message, wait};
+use opal_fabric::head;
 
 /// The one module.
 pub static UCT: Once<Uct> = Once::new();
@@ -70,12 +71,8 @@ impl Uct {
 
     /// Checks a peer's address against this process's own. `Err` after a message.
     fn check<'a>(&self, rank: u32, bytes: &'a [u8]) -> Result<Address<'a>> {
-        btl::check_wire_id("btl/uct", rank, wire::wire_id_of(bytes), WIRE_ID, FORMAT)?;
-        let (own, Some(theirs)) = (Address::parse(&self.address), Address::parse(bytes)) else {
-            message!("btl/uct: the address of rank {rank} cannot be: it was damaged on the way");
-            return Err(Error::Malformed);
-        };
-        let own = own.expect("made by this process");
+        let parsed = (Address::parse(&self.address), Address::parse(bytes));
+        let (own, theirs) = head::addresses(LABEL, rank, bytes, (WIRE_ID, FORMAT), parsed)?;
         let named = |address: &Address<'_>| {
             let [major, minor] = address.version;
             format!("{} of UCX {major}.{minor}", String::from_utf8_lossy(address.messages.transport))
@@ -113,14 +110,10 @@ impl Module for Uct {
     }
 
     fn add_peer(&self, peer: Peer<'_>) -> Result<Option<Endpoint>> {
-        // Within a job, a process's number for the layer above is its rank.
         let rank = peer.index;
         let mut state = self.state.lock();
-        if peer.is_self || peer.address.is_empty() || rank >= state.job.size || rank == state.job.index {
+        if !head::may_add(&peer, &state.job, &state.peers)? {
             return Ok(None);
-        }
-        if state.peers.get(rank as usize).is_some() {
-            return Err(Error::Exists);
         }
         let is_of_node = self.kind == TransportKind::Node;
         if is_of_node && !peer.same_node {

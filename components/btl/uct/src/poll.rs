@@ -2,11 +2,14 @@
 
 use crate::abi::OK;
 use crate::module::Uct;
+use crate::peer::Peer;
 use crate::raw::{Batch, Message};
-use crate::wire::{self, HEADER_BYTES, Header, LEAVES};
+use crate::wire::{HEADER_BYTES, LABEL, LEAVES, WIRE_ID};
 use opal_core::framework::btl::{self, deliver};
 use opal_core::mem::Untrusted;
 use opal_core::{Error, verbose};
+use opal_fabric::head::Head;
+use opal_fabric::memory;
 
 impl Uct {
     /// Takes what has come; returns how many messages were taken.
@@ -27,11 +30,11 @@ impl Uct {
             }
             batch.clear();
             state.empty = batch;
-            let ended = core::mem::take(&mut state.memory.ended);
+            let ended = state.memory.take_ended();
             state.note_due();
             (ended, core::mem::take(&mut state.lost))
         };
-        ended.into_iter().for_each(|(done, ended)| (done.call)(done.token, ended));
+        memory::tell(ended);
         lost.into_iter().for_each(btl::failed);
         taken
     }
@@ -68,17 +71,10 @@ impl Uct {
     }
 
     /// The header of a message that only a process of the job can have sent to this one.
-    fn header_of_job(&self, whole: Untrusted<'_>) -> Option<Header> {
-        let header = Header::parse(&whole.array::<HEADER_BYTES>()?)?;
+    fn header_of_job(&self, whole: Untrusted<'_>) -> Option<Head> {
+        let header = Head::parse(&whole.array::<HEADER_BYTES>()?, WIRE_ID)?;
         let state = self.state.lock();
-        let (from, own) = (header.from, state.job.index);
-        if from >= state.job.size || from == own {
-            return None;
-        }
-        let token = match state.peers.get(from as usize) {
-            Some(peer) => peer.token_here,
-            None => wire::token(&state.job, from, own),
-        };
-        (header.token == token).then_some(header)
+        let known = |rank| state.peers.get(rank as usize).map(|peer: &Peer| peer.token_here);
+        header.is_of_job(LABEL, &state.job, known).then_some(header)
     }
 }

@@ -4,6 +4,7 @@ use crate::raw::{DeviceKind, Offer};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use opal_fabric::verdict::{Verdict, best, place_in};
 
 /// What the user says.
 #[derive(Clone, Copy, Debug)]
@@ -33,15 +34,6 @@ pub enum TransportKind {
     Paired,
     /// It is for something else.
     Other,
-}
-
-/// What becomes of an offer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// It is taken.
-    Taken,
-    /// It is not, and why.
-    Left(String),
 }
 
 /// What is taken.
@@ -107,17 +99,9 @@ struct Rank {
     is_distant: bool,
 }
 
-fn best(judged: &[Result<Rank, String>], counts: impl Fn(&Rank) -> bool) -> Option<usize> {
-    let ranks = judged.iter().enumerate().filter_map(|(at, judged)| Some((judged.as_ref().ok()?, at)));
-    ranks.filter(|(rank, _)| counts(rank)).min().map(|(_, at)| at)
-}
-
 fn rank(offer: &Offer, wishes: &Wishes<'_>) -> Result<Rank, String> {
     let Offer { transport, device, kind, .. } = offer;
-    let named = words(wishes.transports).position(|name| name == transport);
-    if !wishes.transports.trim().is_empty() && named.is_none() {
-        return Err(format!("btl_uct_transports is `{}`", wishes.transports));
-    }
+    let named = place_in("btl_uct_transports", wishes.transports, |name| name == transport)?;
     let transport_kind = TransportKind::of(transport, *kind);
     match transport_kind {
         TransportKind::Other if *kind == DeviceKind::Itself => {
@@ -141,11 +125,10 @@ fn rank(offer: &Offer, wishes: &Wishes<'_>) -> Result<Rank, String> {
         }
         _ => {}
     }
-    let listed = words(wishes.devices).position(|name| name == device);
+    let listed = place_in("btl_uct_devices", wishes.devices, |name| name == device);
     let is_network = *kind == DeviceKind::Network;
-    if is_network && !wishes.devices.trim().is_empty() && listed.is_none() {
-        return Err(format!("btl_uct_devices is `{}`", wishes.devices));
-    }
+    // Only networks have devices to choose from.
+    let listed = if is_network { listed? } else { listed.unwrap_or(None) };
     let is_loopback = transport_kind == TransportKind::Sockets && device == "lo";
     if is_loopback && !wishes.one_node && listed.is_none() {
         return Err(String::from("it reaches this node alone"));
@@ -157,10 +140,6 @@ fn rank(offer: &Offer, wishes: &Wishes<'_>) -> Result<Rank, String> {
         hardware: HARDWARE.iter().position(|name| name == transport).unwrap_or(HARDWARE.len()),
         is_distant: wishes.one_node && is_network && !is_loopback,
     })
-}
-
-fn words(list: &str) -> impl Iterator<Item = &str> {
-    list.split(',').map(str::trim).filter(|word| !word.is_empty())
 }
 
 /// Of one card's transports the better ones first.

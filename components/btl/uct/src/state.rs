@@ -1,15 +1,16 @@
 //! Peers by rank, and what is under way. All of it has one lock; handlers of messages run without it.
 
 use crate::abi::Status;
-use crate::operation::Memory;
 use crate::peer::Peer;
-use crate::raw::{Batch, Ep, Interface, Posted};
-use crate::wire::{self, HEADER_BYTES, Header, LEAVES};
+use crate::raw::{Batch, Ep, Interface, Posted, Region, RemoteKey};
+use crate::wire::{HEADER_BYTES, LABEL, LEAVES, WIRE_ID};
 use alloc::vec::Vec;
 use opal_core::framework::btl::Job;
 use opal_core::sparse::Table;
 use opal_core::wait::Timed;
 use opal_core::{message, sys};
+use opal_fabric::head::{self, Head};
+use opal_fabric::memory::Memory;
 
 /// What changes.
 pub struct State {
@@ -20,7 +21,7 @@ pub struct State {
     /// By rank; those that were added.
     pub peers: Table<Peer>,
     /// Memory of peers, and operations on it.
-    pub memory: Memory,
+    pub memory: Memory<Region, RemoteKey, ()>,
     /// Peers, by their number for the layer above, of which it has not been told that they are lost.
     pub lost: Vec<u32>,
     /// What the next batch is written to.
@@ -52,8 +53,7 @@ impl State {
 
     /// Adds a peer of the job.
     pub fn add(&mut self, rank: u32, index: u32, ep: Ep, memory: Option<Ep>) {
-        let own = self.job.index;
-        let [token_there, token_here] = [wire::token(&self.job, own, rank), wire::token(&self.job, rank, own)];
+        let [token_there, token_here] = head::tokens(LABEL, &self.job, rank);
         let peer = Peer { index, ep, memory, token_there, token_here, closed: false };
         *self.peers.place(rank as usize) = Some(peer);
     }
@@ -73,7 +73,7 @@ impl State {
     /// Where messages to a peer go, and what stands before the payload; `None`: it is closed.
     pub fn begin(&self, rank: u32, immediate: u64) -> Option<(Ep, [u8; HEADER_BYTES])> {
         let peer = self.peers.get(rank as usize).filter(|peer| !peer.closed)?;
-        Some((peer.ep, Header { from: self.job.index, token: peer.token_there, immediate }.encode()))
+        Some((peer.ep, Head { from: self.job.index, token: peer.token_there, immediate }.encode(WIRE_ID)))
     }
 
     /// What became of a message. Whether it is sent.

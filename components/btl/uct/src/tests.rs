@@ -5,10 +5,10 @@ use crate::abi::{
     Iov, MdAttr, MdResource, RkeyBundle, Status, TransportResource, Worker,
 };
 use crate::raw::{DeviceKind, Library, Offer};
-use crate::selection::{Choice, Verdict, Wishes, choose};
+use crate::selection::{Choice, Wishes, choose};
 use core::mem::offset_of;
+use opal_fabric::verdict::Verdict;
 use std::format;
-use std::path::Path;
 use std::process::Command;
 use std::string::String;
 use std::vec::Vec;
@@ -18,35 +18,14 @@ opal_core::image![opal_core::framework::atomics, memcpy_portable];
 /// Where the header is not installed, `cargo xtask build` refuses the component.
 #[test]
 fn the_header_says_the_same() {
-    let Ok(flags) = Command::new("pkg-config").args(["--cflags", "ucx-uct"]).output() else { return };
-    if !flags.status.success() {
-        return;
-    }
-    let flags = String::from_utf8(flags.stdout).unwrap();
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/header.c");
-    for (mistake, good) in [("-DUCT_NO_MISTAKE", true), ("-DSEED_UCT_MISTAKE", false)] {
-        let mut gcc = Command::new("gcc");
-        gcc.args(["-fsyntax-only", "-Wall", "-Werror", mistake]).args(flags.split_whitespace()).arg(&source);
-        let outcome = gcc.output().unwrap();
-        assert_eq!(outcome.status.success(), good, "{}", String::from_utf8_lossy(&outcome.stderr));
-    }
+    test_header::compile(env!("CARGO_MANIFEST_DIR"), "ucx-uct", "UCT");
 }
 
 /// `abi.rs` and `header.c` give every structure the same size and every field the same place.
 #[test]
 fn both_files_say_the_same() {
-    let text = include_str!("header.c");
-    let mut said: Vec<&str> =
-        text.lines().filter(|line| line.starts_with("PLACE") || line.starts_with("SAME(sizeof")).collect();
-    said.retain(|line| *line != "PLACE(uct_iface_attr_t, cap.flags, 304);");
-    let mut missing: Vec<String> = Vec::new();
-    for line in sizes().into_iter().chain(places()) {
-        match said.iter().position(|one| *one == line) {
-            Some(at) => drop(said.swap_remove(at)),
-            None => missing.push(line),
-        }
-    }
-    assert!(missing.is_empty() && said.is_empty(), "only in abi.rs: {missing:#?}; only in header.c: {said:#?}");
+    let mistake = "PLACE(uct_iface_attr_t, cap.flags, 304);";
+    test_header::compare(include_str!("header.c"), mistake, sizes().into_iter().chain(places()));
 }
 
 fn sizes() -> Vec<String> {
@@ -60,7 +39,7 @@ fn sizes() -> Vec<String> {
         ("uct_completion_t", size_of::<Completion>()),
         ("uct_rkey_bundle_t", size_of::<RkeyBundle>()),
     ];
-    all.iter().map(|(name, bytes)| format!("SAME(sizeof({name}), {bytes});")).collect()
+    test_header::sizes(&all).collect()
 }
 
 fn places() -> Vec<String> {
@@ -114,7 +93,7 @@ fn places() -> Vec<String> {
         ("uct_iface_ops_t, iface_flush", offset_of!(IfaceOps, flush)),
         ("uct_iface_ops_t, iface_progress_enable", offset_of!(IfaceOps, progress_enable)),
     ];
-    all.iter().map(|(field, at)| format!("PLACE({field}, {at});")).collect()
+    test_header::places(&all).collect()
 }
 
 #[test]

@@ -1,7 +1,6 @@
 //! Put and get, and this process's memory for those of peers.
 
 use crate::module::Uct;
-use crate::operation::insert;
 use crate::raw::{Ep, Posted, RemoteKey};
 use crate::state::State;
 use crate::wire;
@@ -18,16 +17,16 @@ impl State {
         post: impl FnOnce(&State, u32, Ep, RemoteKey) -> Posted,
     ) -> core::result::Result<Begun, Full> {
         let peer = self.peers.get(rank as usize).filter(|peer| !peer.closed).ok_or(Full)?;
-        let key = *self.memory.keys.get(remote.key as usize).and_then(Option::as_ref).ok_or(Full)?;
+        let key = self.memory.key(remote.key).ok_or(Full)?;
         let ep = peer.memory.ok_or(Full)?;
-        let slot = self.memory.take().ok_or(Full)?;
+        let slot = self.memory.take_slot().ok_or(Full)?;
         match post(self, slot, ep, key) {
             Posted::Done => {
                 self.memory.give_back(slot);
                 Ok(Begun::Done(0))
             }
             Posted::Begun => {
-                self.memory.goes_on(slot, done);
+                self.memory.goes_on(slot, done, ());
                 Ok(Begun::Later)
             }
             Posted::Full => {
@@ -38,7 +37,7 @@ impl State {
             Posted::Refused(status) => {
                 let why = self.interface.words(status);
                 verbose!(btl::FRAMEWORK, 1, "uct: memory of rank {rank} cannot be reached: {why}");
-                self.memory.goes_on(slot, done);
+                self.memory.goes_on(slot, done, ());
                 self.memory.end(slot, Err(Error::Unreachable));
                 Ok(Begun::Later)
             }
@@ -63,15 +62,14 @@ impl Uct {
             state.interface.hide(region);
             return Err(Error::Unsupported);
         };
-        let handle = insert(&mut state.memory.regions, region);
+        let handle = state.memory.keep_region(region);
         Ok(Registration { handle, key })
     }
 
     /// Takes it back.
     pub fn hide(&self, registration: &Registration) {
         let mut state = self.state.lock();
-        let region = state.memory.regions.get_mut(registration.handle as usize).and_then(Option::take);
-        if let Some(region) = region {
+        if let Some(region) = state.memory.take_region(registration.handle) {
             state.interface.hide(region);
         }
     }
@@ -81,14 +79,13 @@ impl Uct {
         let mut state = self.state.lock();
         let packed = wire::packed_key(key, state.interface.key_bytes()).ok_or(Error::Malformed)?;
         let key = state.interface.import(packed).map_err(|_| Error::Malformed)?;
-        Ok(insert(&mut state.memory.keys, key))
+        Ok(state.memory.keep_key(key))
     }
 
     /// Forgets it.
     pub fn forget_key(&self, key: u64) {
         let mut state = self.state.lock();
-        let key = state.memory.keys.get_mut(key as usize).and_then(Option::take);
-        if let Some(key) = key {
+        if let Some(key) = state.memory.take_key(key) {
             state.interface.forget(key);
         }
     }

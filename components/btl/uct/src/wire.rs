@@ -4,10 +4,7 @@
 //!
 //! | offset | bytes | header of a message |
 //! |---|---|---|
-//! | 0 | 4 | [`WIRE_ID`] |
-//! | 4 | 4 | rank of the sender |
-//! | 8 | 8 | token of the pair, see [`token`] |
-//! | 16 | 8 | immediate |
+//! | 0 | 24 | head of all transports over such libraries (`opal-core/fabric/src/head.rs`), with [`WIRE_ID`] |
 //! | 24 | | payload |
 //!
 //! | offset | bytes | address |
@@ -26,69 +23,22 @@
 //! Little-endian.
 
 use alloc::vec::Vec;
-use core::ops::Range;
-use hmac::{Hmac, KeyInit, Mac};
-use memoffset::span_of;
-use opal_core::framework::btl::Job;
-use sha2::Sha256;
+use opal_fabric::head::HEAD_BYTES;
 
 /// What both ends must agree on.
 pub const FORMAT: &str =
     "btl/uct 1: header 24 rank token immediate; address 10 longest version transport device interface memory";
 
+/// The name by which tokens are made.
+pub const LABEL: &str = "btl/uct";
 /// Stands for the format: another number for another one.
 pub const WIRE_ID: u32 = 0x0dc7_0001;
 /// Bytes before a payload.
-pub const HEADER_BYTES: usize = size_of::<Layout>();
+pub const HEADER_BYTES: usize = HEAD_BYTES;
 /// Instead of an am id: the sender leaves MPI, and what ends afterwards was not lost.
 pub const LEAVES: u8 = 8;
 /// The longest of UCT's addresses that is believed.
 pub const ADDRESS_MAX: usize = 128;
-
-/// A header in parts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Header {
-    /// Rank of the sender.
-    pub from: u32,
-    /// The pair's token.
-    pub token: u64,
-    /// The immediate.
-    pub immediate: u64,
-}
-
-impl Header {
-    /// As bytes.
-    pub fn encode(&self) -> [u8; HEADER_BYTES] {
-        let mut bytes = [0; HEADER_BYTES];
-        bytes[span_of!(Layout, wire_id)].copy_from_slice(&WIRE_ID.to_le_bytes());
-        bytes[span_of!(Layout, from)].copy_from_slice(&self.from.to_le_bytes());
-        bytes[span_of!(Layout, token)].copy_from_slice(&self.token.to_le_bytes());
-        bytes[span_of!(Layout, immediate)].copy_from_slice(&self.immediate.to_le_bytes());
-        bytes
-    }
-
-    /// From bytes; `None` for those of another format.
-    pub fn parse(bytes: &[u8; HEADER_BYTES]) -> Option<Header> {
-        let word = |range| u32::from_le_bytes(part(bytes, range));
-        let long = |range| u64::from_le_bytes(part(bytes, range));
-        (word(span_of!(Layout, wire_id)) == WIRE_ID).then(|| Header {
-            from: word(span_of!(Layout, from)),
-            token: long(span_of!(Layout, token)),
-            immediate: long(span_of!(Layout, immediate)),
-        })
-    }
-}
-
-/// What only processes of the job can write into a message of `from` to `to`.
-pub fn token(job: &Job, from: u32, to: u32) -> u64 {
-    let mut mac = Hmac::<Sha256>::new_from_slice(&job.secret).expect("HMAC takes keys of any length");
-    mac.update(b"btl/uct");
-    mac.update(&job.number.to_le_bytes());
-    mac.update(&from.to_le_bytes());
-    mac.update(&to.to_le_bytes());
-    let hash = mac.finalize().into_bytes();
-    u64::from_le_bytes(*hash.first_chunk().expect("the hash has 32 bytes"))
-}
 
 /// Where an interface of UCT's is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,7 +83,7 @@ impl<'a> Address<'a> {
 
     /// From bytes; `None` if it cannot be one.
     pub fn parse(bytes: &'a [u8]) -> Option<Address<'a>> {
-        let (head, mut rest) = bytes.split_first_chunk::<HEAD_BYTES>()?;
+        let (head, mut rest) = bytes.split_first_chunk::<ADDRESS_HEAD_BYTES>()?;
         let word = |at: usize| u32::from_le_bytes(head[at..at + 4].try_into().expect("four bytes"));
         let version = [head[8], head[9]];
         let longest = word(4);
@@ -156,11 +106,6 @@ fn place<'a>(rest: &mut &'a [u8]) -> Option<Place<'a>> {
     (!place.transport.is_empty()).then_some(place)
 }
 
-/// The wire id of a published address, whatever else there is in it.
-pub fn wire_id_of(address: &[u8]) -> Option<u32> {
-    Some(u32::from_le_bytes(*address.first_chunk()?))
-}
-
 /// A key of UCT's as peers import it; `None` if it is too long to travel.
 pub fn key(packed: &[u8]) -> Option<Vec<u8>> {
     let bytes = u8::try_from(packed.len()).ok()?;
@@ -173,17 +118,4 @@ pub fn packed_key(key: &[u8], bytes: usize) -> Option<&[u8]> {
     (usize::from(*said) == bytes && packed.len() == bytes).then_some(packed)
 }
 
-fn part<const N: usize>(bytes: &[u8; HEADER_BYTES], range: Range<usize>) -> [u8; N] {
-    bytes[range].try_into().expect("a field is as long as its type")
-}
-
-/// No value of it ever exists: it says where fields lie.
-#[repr(C)]
-struct Layout {
-    wire_id: u32,
-    from: u32,
-    token: u64,
-    immediate: u64,
-}
-
-const HEAD_BYTES: usize = 10;
+const ADDRESS_HEAD_BYTES: usize = 10;

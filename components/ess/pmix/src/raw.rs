@@ -7,14 +7,13 @@ use crate::structures::{
 };
 use crate::traces::ADVICE;
 use alloc::boxed::Box;
-use alloc::ffi::CString;
 use alloc::format;
 use alloc::string::String;
 use core::ffi::{CStr, c_char, c_void};
 use core::mem::transmute;
 use core::ptr::{null, null_mut};
 use opal_core::sync::{AtomicU32, Ordering};
-use opal_core::sys;
+use opal_core::sys::{self, NotOpened, SharedLibrary, text_of};
 
 /// The functions of an opened libpmix. It is never closed: it has a thread of its own.
 #[derive(Clone, Copy, Debug)]
@@ -44,33 +43,22 @@ pub enum Stored {
 impl Library {
     /// Opens it under this name; `theirs` is the manager's version. `Err` with a sentence.
     pub fn open(name: &str, theirs: &str) -> Result<Library, String> {
-        // SAFETY: getauxval(3) takes a number.
-        let interpreter = unsafe { libc::getauxval(libc::AT_BASE) };
-        if interpreter == 0 {
-            return Err(format!(
-                "the process manager speaks PMIx ({theirs}), for which a program opens {name}; one that was linked with -static \
-                 cannot: link it without -static; or {ADVICE}"
-            ));
-        }
         let absent = |why: &str| {
             format!(
                 "the process manager speaks PMIx ({theirs}), and this host has no {name} for it ({why}); install libpmix \
                  (Debian: libpmix2), or name it by --mca ess_pmix_library or OMPI_MCA_ess_pmix_library; or {ADVICE}"
             )
         };
-        let path = CString::new(name).map_err(|_| absent("its name has a zero in it"))?;
-        // SAFETY: a text with a zero at its end. What runs is libpmix's own start-up.
-        let handle = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
-        if handle.is_null() {
-            return Err(absent(&loader_says()));
-        }
+        let library = SharedLibrary::open(name).map_err(|why| match why {
+            NotOpened::StaticProgram => format!(
+                "the process manager speaks PMIx ({theirs}), for which a program opens {name}; one that was linked with -static \
+                 cannot: link it without -static; or {ADVICE}"
+            ),
+            NotOpened::Absent(why) => absent(&why),
+        })?;
         let find = |function: &CStr| {
-            // SAFETY: a handle that is open, and a text with a zero at its end.
-            let address = unsafe { libc::dlsym(handle, function.as_ptr()) };
-            match address.is_null() {
-                true => Err(absent(&format!("what was found lacks {}", function.to_string_lossy()))),
-                false => Ok(address),
-            }
+            let lacks = || absent(&format!("what was found lacks {}", function.to_string_lossy()));
+            library.find(function, None).ok_or_else(lacks)
         };
         // SAFETY: `header.c` compares each type with the declaration of the function of that name; for all below.
         let init = unsafe { transmute::<*mut c_void, Init>(find(c"PMIx_Init")?) };
@@ -97,14 +85,16 @@ impl Library {
     pub fn version(&self) -> String {
         // SAFETY: the function takes nothing, before `init` as well.
         let text = unsafe { (self.get_version)() };
-        copied(text)
+        // SAFETY: a text of libpmix's own, which stays.
+        unsafe { text_of(text) }
     }
 
     /// What libpmix calls a status.
     pub fn words(&self, status: Status) -> String {
         // SAFETY: any number may be asked for.
         let text = unsafe { (self.error_string)(status) };
-        copied(text)
+        // SAFETY: as for `version`.
+        unsafe { text_of(text) }
     }
 
     /// Connects with the manager, and hears who this process is.
@@ -147,7 +137,8 @@ impl Library {
         let stored = match (held.kind, held.number()) {
             (kind::STRING, _) => {
                 let text = held.data[0] as *mut c_char;
-                let copy = copied(text);
+                // SAFETY: a value of this kind has the address of a text, or null, and is this process's alone.
+                let copy = unsafe { text_of(text) };
                 // SAFETY: a text of a value is memory of its own, from malloc(3), or null.
                 unsafe { libc::free(text.cast()) };
                 Stored::Text(copy)
@@ -216,20 +207,4 @@ unsafe extern "C" fn fenced(status: Status, fence: *mut c_void) {
 
 fn done(status: Status) -> Result<(), Status> {
     if status == SUCCESS { Ok(()) } else { Err(status) }
-}
-
-fn loader_says() -> String {
-    // SAFETY: takes nothing; the text is the calling thread's own until its next call of the loader.
-    let text = unsafe { libc::dlerror() };
-    copied(text)
-}
-
-/// A text of C as one of Rust.
-fn copied(text: *const c_char) -> String {
-    if text.is_null() {
-        return String::new();
-    }
-    // SAFETY: not null, so a text with a zero at its end, by the contract of whoever handed it out.
-    let text = unsafe { CStr::from_ptr(text) };
-    text.to_string_lossy().into_owned()
 }

@@ -1,8 +1,6 @@
 //! Libraries that are none, and the header.
 
 use crate::raw::Library;
-use std::path::Path;
-use std::process::Command;
 
 opal_core::image![opal_core::framework::atomics, memcpy_portable];
 
@@ -23,16 +21,5 @@ fn a_library_that_is_absent_or_another() {
 /// Where the header is not installed, `cargo xtask build` refuses the component.
 #[test]
 fn the_header_says_the_same() {
-    let Ok(flags) = Command::new("pkg-config").args(["--cflags", "pmix"]).output() else { return };
-    if !flags.status.success() {
-        return;
-    }
-    let flags = std::string::String::from_utf8(flags.stdout).unwrap();
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/header.c");
-    for (mistake, good) in [("-DPMIX_NO_MISTAKE", true), ("-DSEED_PMIX_MISTAKE", false)] {
-        let mut gcc = Command::new("gcc");
-        gcc.args(["-fsyntax-only", "-Wall", "-Werror", mistake]).args(flags.split_whitespace()).arg(&source);
-        let outcome = gcc.output().unwrap();
-        assert_eq!(outcome.status.success(), good, "{}", std::string::String::from_utf8_lossy(&outcome.stderr));
-    }
+    test_header::compile(env!("CARGO_MANIFEST_DIR"), "pmix", "PMIX");
 }

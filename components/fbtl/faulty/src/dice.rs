@@ -5,8 +5,7 @@ use ompi_core::framework::fbtl::AccessKind;
 use opal_core::framework::btl;
 use opal_core::mca::Param;
 use opal_core::mca::pvar::Counter;
-use opal_core::random::Random;
-use opal_core::sync::ConditionalLock;
+use opal_core::random::Dice;
 use opal_core::sys::Errno;
 
 /// Calls that moved less.
@@ -50,16 +49,11 @@ pub enum Fault {
     Refuse(Errno),
 }
 
-struct Dice {
-    random: Random,
-    chances: Chances,
-}
-
-static DICE: ConditionalLock<Option<Dice>> = ConditionalLock::new(None);
+static DICE: Dice<Chances> = Dice::new();
 
 /// From now on the faults are these, from this seed.
 pub fn reseed(seed: u64, chances: Chances) {
-    *DICE.lock() = Some(Dice { random: Random::new(seed), chances });
+    DICE.reseed(seed, chances);
 }
 
 /// The seed and the chances of the parameters.
@@ -100,24 +94,25 @@ pub fn roll(direction: AccessKind, wanted: usize) -> Fault {
 }
 
 fn thrown(direction: AccessKind, wanted: usize) -> Fault {
-    let mut dice = DICE.lock();
-    let Some(Dice { random, chances }) = &mut *dice else { return Fault::None };
-    let mut happens = |chance: u64| chance > 0 && random.happens(chance, MILLION);
-    if happens(chances.refuse) {
-        REFUSED.count();
-        Fault::Refuse(refusal())
-    } else if happens(chances.interrupt) {
-        INTERRUPTED.count();
-        Fault::Interrupt
-    } else if direction == AccessKind::Read && happens(chances.truncate) {
-        TRUNCATED.count();
-        Fault::Truncate(random.below(wanted as u64) as usize)
-    } else if happens(chances.short) {
-        SHORTENED.count();
-        Fault::Short(1 + random.below(wanted as u64) as usize)
-    } else {
-        Fault::None
-    }
+    let fault = DICE.roll(|random, chances| {
+        let mut happens = |chance| random.happens_of_a_million(chance);
+        if happens(chances.refuse) {
+            REFUSED.count();
+            Fault::Refuse(refusal())
+        } else if happens(chances.interrupt) {
+            INTERRUPTED.count();
+            Fault::Interrupt
+        } else if direction == AccessKind::Read && happens(chances.truncate) {
+            TRUNCATED.count();
+            Fault::Truncate(random.below(wanted as u64) as usize)
+        } else if happens(chances.short) {
+            SHORTENED.count();
+            Fault::Short(1 + random.below(wanted as u64) as usize)
+        } else {
+            Fault::None
+        }
+    });
+    fault.unwrap_or(Fault::None)
 }
 
 fn refusal() -> Errno {
@@ -129,5 +124,3 @@ fn refusal() -> Errno {
         _ => Errno::IO,
     }
 }
-
-const MILLION: u64 = 1_000_000;

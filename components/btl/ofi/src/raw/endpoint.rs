@@ -2,7 +2,7 @@
 #![allow(unsafe_code)]
 
 use super::buffers::Buffers;
-use super::provider::{Library, Offer, Reach, copied};
+use super::provider::{Library, Offer, Reach};
 use crate::abi::{
     ADDR_UNSPEC, AvAttr, COMPLETION, CQ_FORMAT_MSG, CqAttr, CqEntry, CqError, EAGAIN, EAVAIL, ENABLE, FiAddr, Fid,
     FidAv, FidCq, FidDomain, FidEp, FidFabric, FidMr, GETWAIT, INJECT, MR_LOCAL, Message, RECV, SEND, TRANSMIT,
@@ -16,6 +16,7 @@ use core::ffi::{c_char, c_int};
 use core::ptr::{null, null_mut};
 use opal_core::framework::memcpy;
 use opal_core::mem::Untrusted;
+use opal_core::sys::text_of;
 
 /// How many completions are read at once.
 pub const EVENTS: usize = 16;
@@ -196,7 +197,8 @@ impl Fabric {
         let (mut text, mut room) = ([0 as c_char; TEXT_BYTES], TEXT_BYTES - 1);
         // SAFETY: an address with zeros behind it, and room for so many characters.
         unsafe { (self.av.ops.text)(self.av, bytes.as_ptr().cast(), text.as_mut_ptr(), &mut room) };
-        copied(text.as_ptr())
+        // SAFETY: it ends with a zero, since the last one was not offered.
+        unsafe { text_of(text.as_ptr()) }
     }
 
     /// Writes head and payload into a buffer that is not under way.
@@ -305,8 +307,10 @@ impl Fabric {
         let words = unsafe {
             (self.cq.ops.words)(self.cq, error.provider_errno, error.details, text.as_mut_ptr(), TEXT_BYTES - 1)
         };
+        // SAFETY: what was just written, or a text of libfabric's own.
+        let words = unsafe { text_of(words) };
         let event = self.event(error.context, error.bytes);
-        Read::Failed(Failure { event, words: format!("{} ({})", self.words(error.errno), copied(words)) })
+        Read::Failed(Failure { event, words: format!("{} ({words})", self.words(error.errno)) })
     }
 }
 

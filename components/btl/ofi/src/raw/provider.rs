@@ -6,7 +6,6 @@ use crate::abi::{
     MR_VIRT_ADDR, MSG, ORDER_SAS, PROGRESS_AUTO, RM_ENABLED, RMA, SOCKADDR, SOCKADDR_IN, SOCKADDR_IN6, THREAD_DOMAIN,
 };
 use crate::wire::HEADER_BYTES;
-use alloc::ffi::CString;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -14,6 +13,8 @@ use core::ffi::{CStr, c_char, c_int, c_void};
 use core::mem::transmute;
 use core::ptr::null;
 use core::slice;
+use opal_core::sys::{NotOpened, SharedLibrary, text_of};
+use opal_fabric::request::no_loader;
 
 type GetInfo = unsafe extern "C" fn(u32, *const c_char, *const c_char, u64, *const Info, *mut *const Info) -> c_int;
 type FreeInfo = unsafe extern "C" fn(*const Info);
@@ -95,34 +96,23 @@ impl Reach {
 impl Library {
     /// Opens it under this name. `Err` with a sentence.
     pub fn open(name: &str) -> Result<Library, String> {
-        // SAFETY: getauxval(3) takes a number.
-        let interpreter = unsafe { libc::getauxval(libc::AT_BASE) };
-        if interpreter == 0 {
-            return Err(format!(
-                "a program opens {name} for fabrics; one that was linked with -static cannot: link it without"
-            ));
-        }
         let absent = |why: &str| {
             format!(
                 "this host has no {name} ({why}); install libfabric (Debian: libfabric1), or name it by --mca btl_ofi_library"
             )
         };
-        let path = CString::new(name).map_err(|_| absent("its name has a zero in it"))?;
-        // SAFETY: a text with a zero at its end. What runs is libfabric's own start-up.
-        let handle = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
-        if handle.is_null() {
-            return Err(absent(&loader_says()));
-        }
+        let library = SharedLibrary::open(name).map_err(|why| match why {
+            NotOpened::StaticProgram => no_loader(name),
+            NotOpened::Absent(why) => absent(&why),
+        })?;
         let find = |function: &CStr, version: &CStr| {
-            // SAFETY: a handle that is open, and two texts with a zero at their ends.
-            let address = unsafe { libc::dlvsym(handle, function.as_ptr(), version.as_ptr()) };
-            let (function, version) = (function.to_string_lossy(), version.to_string_lossy());
             let lacks = || {
+                let (function, version) = (function.to_string_lossy(), version.to_string_lossy());
                 absent(&format!(
                     "what was found lacks {function} of {version}; libfabric 1.9 is the oldest that has it"
                 ))
             };
-            if address.is_null() { Err(lacks()) } else { Ok(address) }
+            library.find(function, Some(version)).ok_or_else(lacks)
         };
         // SAFETY: `header.c` compares each type with the declaration of the function of that name; for all below.
         let get_info = unsafe { transmute::<*mut c_void, GetInfo>(find(c"fi_getinfo", c"FABRIC_1.3")?) };
@@ -150,7 +140,8 @@ impl Library {
     pub fn words(&self, error: c_int) -> String {
         // SAFETY: any number may be asked for.
         let text = unsafe { (self.str_error)(error) };
-        copied(text)
+        // SAFETY: a text of libfabric's own.
+        unsafe { text_of(text) }
     }
 
     /// All that carries messages in order between endpoints without connections, in libfabric's order: first what also reaches memory of
@@ -238,9 +229,12 @@ fn offer(info: &'static Info) -> Offer {
     };
     Offer {
         info,
-        provider: copied(fabric.provider),
-        domain: copied(domain.name),
-        fabric: copied(fabric.name),
+        // SAFETY: names in the record, or null, here and below.
+        provider: unsafe { text_of(fabric.provider) },
+        // SAFETY: see `provider`.
+        domain: unsafe { text_of(domain.name) },
+        // SAFETY: see `provider`.
+        fabric: unsafe { text_of(fabric.name) },
         at: at(info.addr_format, address),
         format: info.addr_format,
     }
@@ -261,22 +255,6 @@ pub fn at(format: u32, address: &[u8]) -> At {
         },
         _ => At::Own,
     }
-}
-
-fn loader_says() -> String {
-    // SAFETY: takes nothing; the text is the calling thread's own until its next call of the loader.
-    let text = unsafe { libc::dlerror() };
-    copied(text)
-}
-
-/// A text of C as one of Rust.
-pub fn copied(text: *const c_char) -> String {
-    if text.is_null() {
-        return String::new();
-    }
-    // SAFETY: not null, so a text with a zero at its end, by the contract of whoever handed it out.
-    let text = unsafe { CStr::from_ptr(text) };
-    text.to_string_lossy().into_owned()
 }
 
 impl Offer {

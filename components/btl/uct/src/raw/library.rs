@@ -5,12 +5,13 @@ use crate::abi::{
     AmCallback, ComponentAttr, EpObject, EpParams, Handle, Iface, IfaceAttr, IfaceParams, MdAttr, RkeyBundle, Status,
     TransportResource, Worker,
 };
-use alloc::ffi::CString;
 use alloc::format;
 use alloc::string::String;
 use core::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use core::mem::transmute;
 use core::ops::RangeInclusive;
+use opal_core::sys::{NotOpened, SharedLibrary, text_of};
+use opal_fabric::request::no_loader;
 
 /// The table of functions and what fills it, from their C names and types.
 macro_rules! functions {
@@ -73,30 +74,19 @@ functions! {
 impl Library {
     /// Opens it under this name. `Err` with a sentence.
     pub fn open(name: &str) -> Result<Library, String> {
-        // SAFETY: getauxval(3) takes a number.
-        let interpreter = unsafe { libc::getauxval(libc::AT_BASE) };
-        if interpreter == 0 {
-            return Err(format!(
-                "a program opens {name} for fabrics; one that was linked with -static cannot: link it without"
-            ));
-        }
         let absent = |why: &str| {
             format!(
                 "this host has no {name} ({why}); install UCX (Debian: libucx0), or name it by --mca btl_uct_library"
             )
         };
-        let path = CString::new(name).map_err(|_| absent("its name has a zero in it"))?;
-        // SAFETY: a text with a zero at its end. What runs is UCX's own start-up.
-        let handle = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
-        if handle.is_null() {
-            return Err(absent(&loader_says()));
-        }
+        let library = SharedLibrary::open(name).map_err(|why| match why {
+            NotOpened::StaticProgram => no_loader(name),
+            NotOpened::Absent(why) => absent(&why),
+        })?;
         // What libucp needs is searched, too: libuct and libucs.
         let find = |function: &CStr| {
-            // SAFETY: a handle that is open, and a text with a zero at its end.
-            let address = unsafe { libc::dlsym(handle, function.as_ptr()) };
             let lacks = || absent(&format!("what was found lacks {}", function.to_string_lossy()));
-            if address.is_null() { Err(lacks()) } else { Ok(address) }
+            library.find(function, None).ok_or_else(lacks)
         };
         let ask = find(c"ucp_get_version")?;
         // SAFETY: void ucp_get_version(unsigned *, unsigned *, unsigned *) since UCX 1.0.
@@ -124,7 +114,8 @@ impl Library {
     pub fn words(&self, status: Status) -> String {
         // SAFETY: any number may be asked for.
         let text = unsafe { (self.ucs_status_string)(status) };
-        copied(text)
+        // SAFETY: a text of UCX's own.
+        unsafe { text_of(text) }
     }
 
     /// A call's result. `Err` with half a sentence.
@@ -134,22 +125,6 @@ impl Library {
             error => Err(format!("{what} says: {}", self.words(error))),
         }
     }
-}
-
-fn loader_says() -> String {
-    // SAFETY: takes nothing; the text is the calling thread's own until its next call of the loader.
-    let text = unsafe { libc::dlerror() };
-    copied(text)
-}
-
-/// A text of C as one of Rust.
-pub fn copied(text: *const c_char) -> String {
-    if text.is_null() {
-        return String::new();
-    }
-    // SAFETY: not null, so a text with a zero at its end, by the contract of whoever handed it out.
-    let text = unsafe { CStr::from_ptr(text) };
-    text.to_string_lossy().into_owned()
 }
 
 /// A text of C that fills its place at most.
