@@ -133,6 +133,12 @@ impl<'a> Buffer<'a> {
                 to.extend_from_slice(&word);
                 Ok(())
             }
+            Some(run) if bytes > 0 => {
+                to.try_reserve(bytes).map_err(|_| no_room(bytes))?;
+                // SAFETY: readable by the contract of the constructors.
+                to.extend_from_slice(unsafe { core::slice::from_raw_parts(run, bytes) });
+                Ok(())
+            }
             _ => self.append_any(bytes, to),
         }
     }
@@ -285,10 +291,4 @@ fn zeros(bytes: usize) -> Result<Vec<u8>> {
 pub fn free(at: *mut u8) -> Result<()> {
     // SAFETY: the window that owned it has ended, and with it all that uses it.
     unsafe { ompi_core::user_memory::free(at) }
-}
-
-/// Fills memory that was just allocated with zeros, so that no process sees what another use of it left.
-pub fn clear(at: *mut u8, bytes: usize) {
-    // SAFETY: the caller has just allocated so many bytes, and nobody else knows them.
-    unsafe { at.write_bytes(0, bytes) };
 }
