@@ -4,7 +4,7 @@
 use crate::error::{Class, Fault, Result};
 #[cfg(not(ompi_bare))]
 use crate::parameters::ALLOC_MEM_SHAREABLE;
-use alloc::alloc::{Layout, alloc, alloc_zeroed, dealloc};
+use alloc::alloc::{Layout, alloc, dealloc};
 use alloc::collections::BTreeMap;
 #[cfg(not(ompi_bare))]
 use opal_core::shareable;
@@ -44,20 +44,10 @@ pub fn allocate_shareable(size: usize, alignment: usize) -> Result<*mut u8> {
 /// `size` bytes on a cache line, or on a multiple of `alignment`, a power of two, if that is more; not null even if `size`
 /// is 0.
 pub fn allocate(size: usize, alignment: usize) -> Result<*mut u8> {
-    // SAFETY: the layout is at least a byte long.
-    allocate_by(|layout| unsafe { alloc(layout) }, size, alignment)
-}
-
-/// As [`allocate`], of zeros. Memory that comes fresh from the system is not written for that.
-pub fn allocate_zeros(size: usize, alignment: usize) -> Result<*mut u8> {
-    // SAFETY: as above.
-    allocate_by(|layout| unsafe { alloc_zeroed(layout) }, size, alignment)
-}
-
-fn allocate_by(allocate: impl FnOnce(Layout) -> *mut u8, size: usize, alignment: usize) -> Result<*mut u8> {
     let none = || Fault::new(Class::NoMem).because(alloc::format!("{size} bytes of memory cannot be allocated"));
     let layout = Layout::from_size_align(size.max(1), alignment.max(LINE)).map_err(|_| none())?;
-    let at = allocate(layout);
+    // SAFETY: the layout is at least a byte long.
+    let at = unsafe { alloc(layout) };
     if at.is_null() {
         return Err(none());
     }

@@ -292,3 +292,9 @@ pub fn free(at: *mut u8) -> Result<()> {
     // SAFETY: the window that owned it has ended, and with it all that uses it.
     unsafe { ompi_core::user_memory::free(at) }
 }
+
+/// Fills memory that was just allocated with zeros, so that no process sees what another use of it left.
+pub fn clear(at: *mut u8, bytes: usize) {
+    // SAFETY: the caller has just allocated so many bytes, and nobody else knows them.
+    unsafe { at.write_bytes(0, bytes) };
+}

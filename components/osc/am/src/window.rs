@@ -78,10 +78,12 @@ impl Window {
     pub fn new(plan: &Plan) -> Result<Window> {
         let owns_memory = matches!(plan.flavor, Flavor::Allocate | Flavor::Shared);
         let base = match owns_memory {
-            // No process sees what another use of it left.
-            true => user_memory::allocate_zeros(plan.own.bytes, plan.alignment)?,
+            true => user_memory::allocate(plan.own.bytes, plan.alignment)?,
             false => plan.base,
         };
+        if owns_memory {
+            raw::clear(base, plan.own.bytes);
+        }
         let comm = plan.comm.clone();
         let peers = (0..comm.size()).map(|rank| Peer::new(Outbox::to(&comm, rank))).collect();
         Ok(Window {
