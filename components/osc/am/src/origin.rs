@@ -194,6 +194,6 @@ fn basic(access: &Access<'_>, data: &Data<'_>) -> Result<u16> {
 }
 
 /// Up to so many bytes that are read come in packets.
-const READ_BYTES: usize = 16384;
+const READ_BYTES: usize = 4096;
 /// Then a flush is asked for, and the one before it waited for.
 const PORTION_BYTES: usize = 1 << 20;

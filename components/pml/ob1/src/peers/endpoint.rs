@@ -415,9 +415,8 @@ impl Endpoint {
 const XOFF: u32 = 1 << 31;
 /// The last of the words that btl/sm shares; those before it are claim words.
 const XOFF_WORD: u32 = 63;
-/// An out-of-band message that finds no room is copied. Up to this length an access of one-sided communication is one message, with what
-/// synchronises it.
-const MOST_OOB_BYTES: usize = 16384;
+/// An out-of-band message that finds no room is copied.
+const MOST_OOB_BYTES: usize = 4096;
 
 #[cfg(test)]
 mod tests;
