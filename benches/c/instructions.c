@@ -157,6 +157,9 @@ static void in_vain(int peer)
 /* Calls at a window whose memory both processes map: the target has no part in them. */
 static MPI_Win win;
 static long *memory, values[CALLS], results[CALLS];
+/* One of doubles, and one for each lock that is taken alone before the next one is. */
+static MPI_Win sums_win, lock_wins[CALLS];
+static double *sums, terms[CALLS];
 
 APART static void count_put_8(int peer)
 {
@@ -194,6 +197,27 @@ APART static void count_compare_and_swap(int peer)
     END("swap");
 }
 
+APART static void count_accumulate_double(int peer)
+{
+#define ACCUMULATE(i) MPI_Accumulate(&terms[i], 1, MPI_DOUBLE, peer, i, 1, MPI_DOUBLE, MPI_SUM, sums_win);
+    EACH(ACCUMULATE)
+    END("accumulate");
+}
+
+APART static void count_win_lock(int peer)
+{
+#define LOCK(i) MPI_Win_lock(MPI_LOCK_EXCLUSIVE, peer, 0, lock_wins[i]);
+    EACH(LOCK)
+    END("lock");
+}
+
+APART static void count_win_unlock(int peer)
+{
+#define UNLOCK(i) MPI_Win_unlock(peer, lock_wins[i]);
+    EACH(UNLOCK)
+    END("unlock");
+}
+
 static void warm_window(int peer)
 {
     MPI_Put(values, 1, MPI_LONG, peer, 0, 1, MPI_LONG, win);
@@ -222,6 +246,27 @@ static void at_window(int peer)
             }
     }
     MPI_Win_unlock_all(win);
+    MPI_Win_lock_all(0, sums_win);
+    MPI_Accumulate(terms, 1, MPI_DOUBLE, peer, 0, 1, MPI_DOUBLE, MPI_SUM, sums_win);
+    for (int turn = 1; turn < TURNS; turn++) {
+        for (int i = 0; i < CALLS; i++)
+            terms[i] = i;
+        count_accumulate_double(peer);
+        MPI_Win_flush(peer, sums_win);
+    }
+    double sum = 0;
+    MPI_Get(&sum, 1, MPI_DOUBLE, peer, CALLS - 1, 1, MPI_DOUBLE, sums_win);
+    MPI_Win_unlock_all(sums_win);
+    if (sum != (TURNS - 1) * (CALLS - 1)) {
+        fprintf(stderr, "instructions: the sum at the window is %g\n", sum);
+        MPI_Abort(comm, 1);
+    }
+    for (int i = 0; i < CALLS; i++) {
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, peer, 0, lock_wins[i]);
+        MPI_Win_unlock(peer, lock_wins[i]);
+    }
+    for (int turn = 1; turn < TURNS; turn++)
+        count_win_lock(peer), count_win_unlock(peer);
 }
 
 static FILE *to, *from;
@@ -346,9 +391,18 @@ int main(int argc, char **argv)
     else
         receiver(0);
     MPI_Win_allocate(sizeof values, sizeof *values, MPI_INFO_NULL, comm, &memory, &win);
+    MPI_Win_allocate(sizeof terms, sizeof *terms, MPI_INFO_NULL, comm, &sums, &sums_win);
+    memset(sums, 0, sizeof terms);
+    for (int i = 0; i < CALLS; i++) {
+        long *unused;
+        MPI_Win_allocate(sizeof *unused, 1, MPI_INFO_NULL, comm, &unused, &lock_wins[i]);
+    }
+    MPI_Barrier(comm);
     if (rank == 0)
         at_window(1);
-    MPI_Win_free(&win);
+    MPI_Win_free(&win), MPI_Win_free(&sums_win);
+    for (int i = 0; i < CALLS; i++)
+        MPI_Win_free(&lock_wins[i]);
     MPI_Type_free(&gaps);
 #ifdef LISTENS
     if (connected == 0) {

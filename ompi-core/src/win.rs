@@ -17,12 +17,14 @@ use alloc::sync::Arc;
 use core::ffi::{c_int, c_void};
 use direct_parts::DirectParts;
 use opal_core::sync::{AtomicUsize, ConditionalLock};
+use unfenced::Unfenced;
 
 mod access;
 pub mod attached;
 mod combining;
 mod create;
 pub mod direct;
+mod direct_locks;
 mod direct_parts;
 mod epoch;
 pub mod gate;
@@ -32,10 +34,12 @@ mod instruction;
 pub mod node;
 mod rank_list;
 mod synchronize;
+mod unfenced;
 
 pub use access::{accumulated, can_be_swapped, check_swapped, span};
 pub use combining::Combining;
 pub use create::{Wish, create};
+pub use direct_locks::{direct_lock, direct_unlock};
 pub use epoch::Epoch;
 pub use hints::WinHints;
 
@@ -60,6 +64,7 @@ pub struct Window {
     pub errhandler: AtomicUsize,
     name: ConditionalLock<String>,
     epoch: ConditionalLock<Epoch>,
+    unfenced: Unfenced,
     // Looks at the module: it ends first.
     direct: DirectParts,
     module: Arc<dyn osc::Module>,
@@ -99,6 +104,7 @@ impl Window {
             errhandler: AtomicUsize::new(errhandler::FATAL),
             name: ConditionalLock::new(String::new()),
             epoch: ConditionalLock::new(Epoch::of(me)),
+            unfenced: Unfenced::default(),
             direct,
             module,
             attributes,

@@ -4,10 +4,11 @@
 // args: am
 /*
  * Corners of the chapter: arguments that say nothing with MPI_NO_OP, requests that nobody may cancel, more memory than there is, an
- * access over two pieces of memory, many windows at once, two locks at once. MPI 5.0 sections 12.2 to 12.5. The argument: the
+ * access over two pieces of memory, or that ends within an element, memory that nobody writes, many windows at once, two locks at once. MPI 5.0 sections 12.2 to 12.5. The argument: the
  * components of framework osc that may serve.
  */
 #include "check.h"
+#include <unistd.h>
 
 enum { WINDOWS = 600 };
 
@@ -53,6 +54,15 @@ static void requests(MPI_Win win, long *memory)
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     CHECK_EQ(old, 90 + next);
     MPI_Win_unlock(next, win);
+}
+
+/* Pages of this process: all, and those in memory. */
+static void resident(long pages[2])
+{
+    FILE *from = fopen("/proc/self/statm", "r");
+    CHECK(from != NULL && fscanf(from, "%ld %ld", &pages[0], &pages[1]) == 2);
+    if (from != NULL)
+        fclose(from);
 }
 
 static void too_much(void)
@@ -104,6 +114,47 @@ static void adjacent(void)
     MPI_Win_free(&win);
 }
 
+/* A fence that tells what went wrong is one all the same, on all ranks. */
+static void failing_fence(void)
+{
+    long value = 3;
+    int putting = MPI_SUCCESS;
+    MPI_Win win;
+    MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+    MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+    MPI_Win_fence(0, win);
+    if (check_rank == 0)
+        putting = MPI_Put(&value, 1, MPI_LONG, next, 8192, 1, MPI_LONG, win);
+    int fencing = MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
+    CHECK_EQ(error_class(putting != MPI_SUCCESS ? putting : fencing), check_rank == 0 ? MPI_ERR_RMA_RANGE : MPI_SUCCESS);
+    CHECK_CLASS(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, check_rank, 0, win), MPI_SUCCESS);
+    CHECK_CLASS(MPI_Win_unlock(check_rank, win), MPI_SUCCESS);
+    CHECK_CLASS(MPI_Win_free(&win), MPI_SUCCESS);
+}
+
+/* So is the end of an epoch of MPI_Win_start. */
+static void failing_complete(void)
+{
+    long value = 3;
+    int previous = (check_rank + check_ranks - 1) % check_ranks;
+    MPI_Win win;
+    MPI_Group all, origin, target;
+    MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+    MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+    MPI_Comm_group(MPI_COMM_WORLD, &all);
+    MPI_Group_incl(all, 1, &previous, &origin), MPI_Group_incl(all, 1, &next, &target);
+    for (int gets = 0; gets < 2; gets++) {
+        MPI_Win_post(origin, 0, win);
+        MPI_Win_start(target, 0, win);
+        int access = gets ? MPI_Get(&value, 1, MPI_LONG, next, 8192, 1, MPI_LONG, win) : MPI_Put(&value, 1, MPI_LONG, next, 8192, 1, MPI_LONG, win);
+        int completing = MPI_Win_complete(win);
+        CHECK_EQ(error_class(access != MPI_SUCCESS ? access : completing), MPI_ERR_RMA_RANGE);
+        CHECK_CLASS(MPI_Win_wait(win), MPI_SUCCESS);
+    }
+    MPI_Group_free(&all), MPI_Group_free(&origin), MPI_Group_free(&target);
+    CHECK_CLASS(MPI_Win_free(&win), MPI_SUCCESS);
+}
+
 /* Puts to the next rank's part of a window. */
 static void fenced_puts(MPI_Win win, int puts)
 {
@@ -148,6 +199,44 @@ static void many(void)
         MPI_Win_free(&win[i]);
 }
 
+/* A put or a get may end within an element of the longer side's datatype, as a message may. Section 12.3.1. */
+static void within_element(MPI_Win win, long *memory)
+{
+    enum { ELEMENTS = 5, VALUES = 3 };
+    static long got[4 * ELEMENTS];
+    long from[VALUES] = {1, 2, 3};
+    MPI_Datatype two;
+    MPI_Type_vector(2, 1, 2, MPI_LONG, &two);
+    MPI_Type_commit(&two);
+    memset(memory, -1, 4 * ELEMENTS * sizeof(long)), memset(got, -1, sizeof got);
+    MPI_Win_fence(0, win);
+    CHECK_CLASS(MPI_Put(from, VALUES, MPI_LONG, next, 0, ELEMENTS, two, win), MPI_SUCCESS);
+    MPI_Win_fence(0, win);
+    CHECK(memory[0] == 1 && memory[1] == -1 && memory[2] == 2 && memory[3] == 3 && memory[4] == -1 && memory[5] == -1);
+    CHECK_CLASS(MPI_Get(got, ELEMENTS, two, next, 1, VALUES, MPI_LONG, win), MPI_SUCCESS);
+    MPI_Win_fence(0, win);
+    CHECK(got[0] == -1 && got[1] == -1 && got[2] == 2 && got[3] == 3 && got[4] == -1 && got[5] == -1);
+    CHECK_CLASS(MPI_Put(from, ELEMENTS, two, next, 0, VALUES, MPI_LONG, win), MPI_ERR_TRUNCATE);
+    MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
+    MPI_Type_free(&two);
+}
+
+/* Memory of a window that nobody writes costs none, where processes share it. */
+static void sparse(void)
+{
+    enum { MIB = 1 << 20, ALL = 256, MOST = 32 };
+    long before[2], after[2];
+    char *base;
+    MPI_Win win;
+    resident(before);
+    MPI_Win_allocate((MPI_Aint)ALL * MIB, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
+    CHECK(base[0] == 0 && base[(size_t)ALL * MIB - 1] == 0);
+    resident(after);
+    CHECK_MSG((after[1] - before[1]) * sysconf(_SC_PAGESIZE) < MOST * MIB, "%ld pages of a window of %d MiB were written",
+              after[1] - before[1], ALL);
+    MPI_Win_free(&win);
+}
+
 /* Everybody takes locks of two ranks in ascending order, and uses them in descending order. */
 static void two_locks(MPI_Win win, long *memory)
 {
@@ -171,7 +260,7 @@ static void two_locks(MPI_Win win, long *memory)
 
 int main(int argc, char **argv)
 {
-    static long memory[2];
+    static long memory[20];
     int provided;
     MPI_Win win;
     check_name = "rma_corners";
@@ -190,9 +279,14 @@ int main(int argc, char **argv)
     no_op(win, memory);
     requests(win, memory);
     two_locks(win, memory);
+    within_element(win, memory);
     MPI_Win_free(&win);
     too_much();
+    if (!by_messages)
+        sparse();
     adjacent();
+    failing_fence();
+    failing_complete();
     many();
     MPI_T_finalize();
     return finish();

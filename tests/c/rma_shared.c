@@ -92,6 +92,31 @@ static void mixed(void)
     MPI_Win_free(&win);
 }
 
+/* A hint for memory that is aligned to more than pages takes nothing away; where parts need not lie together it is heeded. */
+static void aligned(void)
+{
+    char *at, *theirs;
+    MPI_Aint size;
+    int unit;
+    MPI_Info info;
+    MPI_Win win;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "mpi_minimum_memory_alignment", "65536");
+    for (int i = 0; i < 3; i++) {
+        if (i == 2)
+            MPI_Info_set(info, "alloc_shared_noncontig", "true");
+        if (i == 0)
+            MPI_Win_allocate(100, 1, info, node, &at, &win);
+        else
+            MPI_Win_allocate_shared(100, 1, info, node, &at, &win);
+        CHECK(i == 1 || (size_t)at % 65536 == 0);
+        MPI_Win_shared_query(win, (rank + 1) % ranks, &size, &unit, &theirs);
+        CHECK(size == 100 && theirs != NULL);
+        MPI_Win_free(&win);
+    }
+    MPI_Info_free(&info);
+}
+
 /* Each window is gone when it is freed. */
 static void again(void)
 {
@@ -115,6 +140,7 @@ int main(int argc, char **argv)
     places(1);
     mixed();
     again();
+    aligned();
     MPI_Comm_free(&node);
     return finish();
 }

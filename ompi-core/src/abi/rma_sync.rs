@@ -1,7 +1,7 @@
 //! Synchronising accesses to windows. MPI 5.0 §12.5.
 
 use super::kinds::{Group, Out, Rank, Raw, Win};
-use crate::win::direct;
+use crate::win::{direct, direct_lock, direct_unlock};
 use core::ffi::c_int;
 
 rows! {
@@ -37,7 +37,7 @@ rows! {
     }
 
     /// Begins to access one process's window. MPI 5.0 §12.5.3.
-    fn Win_lock(lock_type: Raw<c_int>, rank: Rank, assert: Raw<c_int>, win: Win) [] => {
+    fn Win_lock(lock_type: Raw<c_int>, rank: Rank, assert: Raw<c_int>, win: Win) [shortcut] => {
         win.lock(lock_type, rank, assert)
     }
 
@@ -47,7 +47,7 @@ rows! {
     }
 
     /// Ends what MPI_Win_lock began. MPI 5.0 §12.5.3.
-    fn Win_unlock(rank: Rank, win: Win) [] => {
+    fn Win_unlock(rank: Rank, win: Win) [shortcut] => {
         win.unlock(rank)
     }
 
@@ -86,4 +86,14 @@ rows! {
 #[inline(always)]
 unsafe fn shortcut_win_flush(rank: c_int, win: usize) -> bool {
     direct::flush(win, rank)
+}
+
+#[inline(always)]
+unsafe fn shortcut_win_lock(kind: c_int, rank: c_int, assertion: c_int, win: usize) -> bool {
+    direct_lock(win, kind, rank, assertion)
+}
+
+#[inline(always)]
+unsafe fn shortcut_win_unlock(rank: c_int, win: usize) -> bool {
+    direct_unlock(win, rank)
 }

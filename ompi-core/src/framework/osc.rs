@@ -13,6 +13,7 @@ use crate::request::Request;
 use crate::win::gate::Gate;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::ffi::c_int;
 use opal_core::mca;
 use opal_core::mca::select::{Verdict, record};
 use opal_core::sync::{AtomicU64, Once};
@@ -92,7 +93,7 @@ pub enum Access<'a> {
 }
 
 /// Memory of a target that this process can load and store. Where a module says so, an access to it is done by a copy at once and needs
-/// nothing else, and a flush is a full fence.
+/// nothing else, and a flush is a full fence where something was stored since the last one.
 #[derive(Clone, Copy)]
 pub struct DirectMemory<'a> {
     /// Where it begins.
@@ -119,6 +120,18 @@ pub enum Lock {
     Exclusive,
     /// Others that hold it shared.
     Shared,
+}
+
+impl Lock {
+    /// MPI_LOCK_EXCLUSIVE or MPI_LOCK_SHARED; `None` for other numbers.
+    #[inline(always)]
+    pub fn of(number: c_int) -> Option<Lock> {
+        match number {
+            301 => Some(Lock::Exclusive),
+            302 => Some(Lock::Shared),
+            _ => None,
+        }
+    }
 }
 
 /// What serves one window. Ranks are those of the window. Calls come in the order that the standard allows, from any thread.
@@ -158,6 +171,12 @@ pub trait Module: Send + Sync {
 
     /// Whether all of them have called [`Module::complete`], in which case the exposure has ended. Makes no progress.
     fn is_exposure_over(&self, origins: &[u32]) -> Result<bool>;
+
+    /// Takes the lock of a target as [`Module::lock`] does, if that needs no wait; otherwise nothing is done. Asked of modules that have memory
+    /// which this process can reach ([`Module::direct`]).
+    fn try_lock(&self, _rank: usize, _lock: Lock) -> bool {
+        false
+    }
 
     /// Waits for the lock of a target. Not called where the program promises that nobody else wants it (MPI_MODE_NOCHECK).
     fn lock(&self, rank: usize, lock: Lock) -> Result<()>;

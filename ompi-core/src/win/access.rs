@@ -3,14 +3,16 @@
 
 use super::Window;
 use crate::data::Data;
-use crate::datatype::Datatype;
+use crate::datatype::{self, COMBINER_CONTIGUOUS, Datatype};
 use crate::error::{Class, Fault, Result};
 use crate::framework::op::Operation;
 use crate::framework::osc::{Access, Flavor, Part, Target};
 use crate::op::Op;
 use crate::request::{self, Request};
 use alloc::format;
-use opal_core::datatype::Scalar;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use opal_core::datatype::{Layout, Run, Scalar};
 use opal_core::wait;
 
 impl Window {
@@ -34,11 +36,12 @@ impl Window {
         let Some(rank) = rank else {
             return Ok(wanted.then(request::done));
         };
-        let fit;
+        let (fit, beginning);
         let (access, data) = match is_as_long(&access, data.bytes()) {
             true => (&access, data),
             false => {
-                fit = fitted(access, data);
+                beginning = cut_within_element(&access, &data)?;
+                fit = fitted(access, data, beginning.as_ref());
                 same_bytes(&fit.0, &fit.1)?;
                 (&fit.0, fit.1)
             }
@@ -49,6 +52,7 @@ impl Window {
         if data.bytes() == 0 {
             return Ok(wanted.then(request::done));
         }
+        self.unfenced.note_store();
         let looks = !matches!(access, Access::Put(_) | Access::Accumulate(..));
         // SAFETY: the caller's promise.
         let request = unsafe { self.module.access(access, &target, wanted) }?;
@@ -122,9 +126,11 @@ fn is_as_long(access: &Access<'_>, bytes: usize) -> bool {
 }
 
 /// Makes the longer side of a put or get as long as the other: what is sent need not fill what receives it (MPI 5.0 §12.3.1).
-fn fitted<'a>(access: Access<'a>, target: Data<'a>) -> (Access<'a>, Data<'a>) {
-    let shorter = |data: Data<'a>, bytes: usize| match data.datatype.layout.size() {
-        size if size > 0 && bytes < data.bytes() && bytes.is_multiple_of(size) => Data { count: bytes / size, ..data },
+/// `beginning` is the longer side's if it ends within an element.
+fn fitted<'a>(access: Access<'a>, target: Data<'a>, beginning: Option<&'a Datatype>) -> (Access<'a>, Data<'a>) {
+    let shorter = |data: Data<'a>, bytes: usize| match (beginning, data.datatype.layout.size()) {
+        (Some(datatype), _) if bytes < data.bytes() => Data { at: data.at, count: 1, datatype },
+        (None, size) if size > 0 && bytes < data.bytes() => Data { count: bytes / size, ..data },
         _ => data,
     };
     match access {
@@ -132,6 +138,29 @@ fn fitted<'a>(access: Access<'a>, target: Data<'a>) -> (Access<'a>, Data<'a>) {
         Access::Get(result) => (Access::Get(shorter(result, target.bytes())), target),
         other => (other, target),
     }
+}
+
+/// One element that is as much of the longer side of a put or get as the other one has, where that ends within an element.
+fn cut_within_element(access: &Access<'_>, target: &Data<'_>) -> Result<Option<Datatype>> {
+    let (longer, bytes) = match access {
+        Access::Put(origin) => (target, origin.bytes()),
+        Access::Get(result) => (result, target.bytes()),
+        _ => return Ok(None),
+    };
+    let layout = &longer.datatype.layout;
+    if bytes >= longer.bytes() || bytes.is_multiple_of(layout.size()) {
+        return Ok(None);
+    }
+    let (whole, mut missing) = (bytes / layout.size(), bytes % layout.size());
+    let mut runs = Vec::new();
+    layout.each_run(&mut |Run { offset, bytes }| {
+        runs.push((offset, bytes.min(missing)));
+        missing -= bytes.min(missing);
+    });
+    let part = Arc::new(Layout::blocks(&runs, &datatype::byte().layout)?);
+    let begin = (layout.extent()).checked_mul(whole as isize).ok_or(Class::Count)?;
+    let cut = Layout::structure(&[(0, whole, layout), (begin, 1, &part)])?;
+    Ok(Some(Datatype::derived(cut, COMBINER_CONTIGUOUS)))
 }
 
 /// Refuses data of other lengths than the target's, where it has any.

@@ -7,7 +7,7 @@
 #![allow(unsafe_code)]
 
 use super::direct_parts::DirectPart;
-use super::instruction::{self, Instruction};
+use super::instruction::{self, Instruction, LOCKED_IS_FENCE};
 use super::{Combining, DYNAMIC, Window, can_be_swapped};
 use crate::datatype::{self, Datatype};
 use crate::framework::op::{Kernel, Operation};
@@ -16,7 +16,6 @@ use crate::init;
 use crate::op::{self, Op};
 use core::ffi::c_int;
 use opal_core::framework::memcpy;
-use opal_core::sync::{Ordering, fence};
 use opal_core::wait;
 
 /// Where an access goes: a target whose memory can be reached.
@@ -34,6 +33,15 @@ impl DirectPlace {
         let rank = rank as u32 as usize;
         let window = if init::is_active() { DYNAMIC.borrow(handle)? } else { return None };
         (rank < window.direct.ranks()).then_some(DirectPlace { window, rank, displacement })
+    }
+
+    /// An instruction has changed elements there; whether it was a fence for what came before, too.
+    #[inline(always)]
+    fn note_instruction(self, is_fence: bool) {
+        match is_fence {
+            true => self.window.unfenced.note_fence(),
+            false => self.window.unfenced.note_store(),
+        }
     }
 
     /// The part, and the address in it, if all of the bytes are in it and an epoch allows the access.
@@ -57,6 +65,7 @@ impl DirectPlace {
 #[inline(always)]
 pub unsafe fn put(from: *const u8, bytes: usize, place: DirectPlace) -> bool {
     let Some((_, at)) = place.find(bytes) else { return false };
+    place.window.unfenced.note_store();
     // SAFETY: in the target's memory, which the program may not let overlap; readable by the caller's promise.
     unsafe { copy(at, from, bytes) };
     true
@@ -95,9 +104,11 @@ pub unsafe fn accumulate(origin: *const u8, count: usize, datatype: usize, op: u
     {
         // SAFETY: one for this address, inside of the gate; in the target's memory, and readable by the caller's promise.
         unsafe { instruction.apply(at, origin, count) };
+        place.note_instruction(instruction.is_fence(false));
         return true;
     }
     let Some(combine) = Combine::of(operation, basic).filter(|_| gate.is_shut()) else { return false };
+    place.window.unfenced.note_store();
     let _alone = Combining::begin(lock);
     // SAFETY: elements of its type at both places, as in `put`.
     unsafe { combine.run(origin, at, count, bytes) };
@@ -148,10 +159,12 @@ pub unsafe fn get_accumulate(
         // SAFETY: one for this address, inside of the gate; the rest as in `put`, and by the caller's promise.
         unsafe { instruction.fetch(at, origin, result, count) };
         drop(inside);
+        place.note_instruction(instruction.is_fence(true));
         wait::polled_memory();
         return true;
     }
     let Some(combine) = Combine::of(operation, basic).filter(|_| gate.is_shut()) else { return false };
+    place.window.unfenced.note_store();
     let alone = Combining::begin(lock);
     // SAFETY: as in `put`.
     unsafe { copy(result, at, bytes * count) };
@@ -188,12 +201,14 @@ pub unsafe fn compare_and_swap(
         && unsafe { instruction::compare_and_swap(basic, at, origin, compare, result) }
     {
         drop(inside);
+        place.note_instruction(LOCKED_IS_FENCE);
         wait::polled_memory();
         return true;
     }
     if !gate.is_shut() {
         return false;
     }
+    place.window.unfenced.note_store();
     let alone = Combining::begin(lock);
     // SAFETY: as in `put`.
     unsafe { copy(result, at, bytes) };
@@ -217,8 +232,7 @@ pub fn flush(handle: usize, rank: c_int) -> bool {
     }
     drop(epoch);
     wait::polled_memory();
-    // As in the modules that have such memory.
-    fence(Ordering::SeqCst);
+    window.unfenced.flush();
     true
 }
 

@@ -127,6 +127,12 @@ impl Epoch {
         Ok(())
     }
 
+    /// Whether a rank is locked by MPI_Win_lock, and a lock was asked for.
+    #[inline(always)]
+    pub fn holds(&self, rank: usize) -> bool {
+        self.locked.contains(&(rank, true))
+    }
+
     /// MPI_Win_unlock: whether a lock was asked for.
     pub fn unlock(&mut self, rank: usize) -> Result<bool> {
         let place = self.locked.iter().position(|(locked, _)| *locked == rank);

@@ -22,6 +22,8 @@ enum Step {
     Xor,
     Replace,
     Read,
+    /// Added as floating-point numbers, then compared and exchanged; by the kernel where no such numbers are as long.
+    AddFloat(Kernel),
     /// Computed aside, then compared and exchanged.
     Compute(Kernel),
 }
@@ -40,6 +42,7 @@ impl Instruction {
             Operation::Band if is_integer => Step::And,
             Operation::Bor if is_integer => Step::Or,
             Operation::Bxor if is_integer => Step::Xor,
+            Operation::Sum if primitive.scalar == Scalar::Float => Step::AddFloat(op::kernel(operation, primitive)?),
             _ => Step::Compute(op::kernel(operation, primitive)?),
         };
         Some(Instruction { bytes, step })
@@ -49,6 +52,12 @@ impl Instruction {
     #[cfg(not(ompi_bare))]
     pub fn is_copy(self, fetches: bool) -> bool {
         matches!((self.step, fetches), (Step::Read, _) | (Step::Replace, false))
+    }
+
+    /// Whether what it does last is a full fence.
+    #[inline(always)]
+    pub fn is_fence(self, fetches: bool) -> bool {
+        LOCKED_IS_FENCE && !matches!((self.step, fetches), (Step::Read, _) | (Step::Replace, false))
     }
 
     /// Changes `count` elements at `at` by those at `origin`.
@@ -92,6 +101,11 @@ impl Instruction {
     }
 }
 
+/// Whether an instruction that reads, changes and writes a word is a full fence: those of x86 with a lock prefix are, and so are they if they
+/// compare in vain (Intel 64 and IA-32 Architectures Software Developer's Manual, volume 3, §10.2.2 "Memory Ordering in P6 and More Recent
+/// Processor Families").
+pub const LOCKED_IS_FENCE: bool = cfg!(target_arch = "x86_64");
+
 /// Reads an element to `result`, and replaces it by that at `origin` if it was equal to that at `compare`; `false`, nothing being done,
 /// where no instruction does it.
 ///
@@ -129,7 +143,7 @@ fn word_of(basic: &Datatype, at: *mut u8) -> Option<usize> {
 }
 
 macro_rules! words {
-    ($($change:ident $swap:ident $atomic:ident $word:ty;)*) => {$(
+    ($($change:ident $swap:ident $atomic:ident $word:ty, $sum:expr;)*) => {$(
         /// # Safety
         /// That of [`Instruction::run`] for one element, which is aligned.
         #[inline(always)]
@@ -150,13 +164,19 @@ macro_rules! words {
                 Step::Or => word.fetch_or(value, Ordering::AcqRel),
                 Step::Xor => word.fetch_xor(value, Ordering::AcqRel),
                 Step::Replace | Step::Read => return word.store(value, Ordering::Release),
-                Step::Compute(kernel) => {
+                Step::AddFloat(kernel) | Step::Compute(kernel) => {
+                    const SUM: Option<fn($word, $word) -> $word> = $sum;
+                    let sum = if let Step::AddFloat(_) = step { SUM } else { None };
                     let mut found = word.load(Ordering::Relaxed);
                     loop {
                         let mut new = found;
-                        let place = (&raw mut new).cast::<u8>();
-                        // SAFETY: the kernel is one for elements as long as this word.
-                        unsafe { kernel((&raw const value).cast(), place, place, 1) };
+                        if let Some(sum) = sum {
+                            new = sum(value, found);
+                        } else {
+                            let place = (&raw mut new).cast::<u8>();
+                            // SAFETY: the kernel is one for elements as long as this word.
+                            unsafe { kernel((&raw const value).cast(), place, place, 1) };
+                        }
                         match word.compare_exchange_weak(found, new, Ordering::AcqRel, Ordering::Relaxed) {
                             Ok(old) => break old,
                             Err(other) => found = other,
@@ -188,8 +208,8 @@ macro_rules! words {
 }
 
 words! {
-    change_8 swap_8 AtomicU64 u64;
-    change_4 swap_4 AtomicU32 u32;
-    change_2 swap_2 AtomicU16 u16;
-    change_1 swap_1 AtomicU8 u8;
+    change_8 swap_8 AtomicU64 u64, Some(|a, b| (f64::from_bits(a) + f64::from_bits(b)).to_bits());
+    change_4 swap_4 AtomicU32 u32, Some(|a, b| (f32::from_bits(a) + f32::from_bits(b)).to_bits());
+    change_2 swap_2 AtomicU16 u16, None;
+    change_1 swap_1 AtomicU8 u8, None;
 }

@@ -21,18 +21,16 @@ const NOPUT: c_int = 4096;
 const NOSTORE: c_int = 8192;
 /// MPI_MODE_NOSUCCEED.
 const NOSUCCEED: c_int = 16384;
-/// MPI_LOCK_EXCLUSIVE.
-const EXCLUSIVE: c_int = 301;
-/// MPI_LOCK_SHARED.
-const SHARED: c_int = 302;
 
 impl Window {
     /// MPI_Win_fence.
     pub fn fence(&self, assertion: c_int) -> Result<()> {
         check_assertion(assertion, NOPRECEDE | NOPUT | NOSTORE | NOSUCCEED)?;
         self.epoch.lock().check_over()?;
-        self.module.fence(assertion & NOPRECEDE == 0)?;
-        self.epoch.lock().fence(assertion & NOSUCCEED == 0)
+        let fenced = self.module.fence(assertion & NOPRECEDE == 0);
+        // The others are behind it, whatever failed here.
+        self.epoch.lock().fence(assertion & NOSUCCEED == 0)?;
+        fenced
     }
 
     /// MPI_Win_start.
@@ -94,14 +92,10 @@ impl Window {
 
     /// MPI_Win_lock; nothing is done for MPI_PROC_NULL.
     pub fn lock(&self, kind: c_int, rank: i32, assertion: c_int) -> Result<()> {
-        let lock = match kind {
-            EXCLUSIVE => Lock::Exclusive,
-            SHARED => Lock::Shared,
-            _ => {
-                let why = format!("{kind} is neither MPI_LOCK_EXCLUSIVE nor MPI_LOCK_SHARED");
-                return Err(Fault::new(Class::Locktype).argument("lock_type").because(why));
-            }
-        };
+        let lock = Lock::of(kind).ok_or_else(|| {
+            let why = format!("{kind} is neither MPI_LOCK_EXCLUSIVE nor MPI_LOCK_SHARED");
+            Fault::new(Class::Locktype).argument("lock_type").because(why)
+        })?;
         check_assertion(assertion, NOCHECK)?;
         let Some(rank) = self.rank(rank, "rank")? else { return Ok(()) };
         self.check_lockable()?;
@@ -177,10 +171,16 @@ impl Window {
         Ok(Some(rank))
     }
 
+    /// Whether no hint promises that nobody locks it.
+    #[inline(always)]
+    pub(super) fn admits_locks(&self) -> bool {
+        !self.hints.no_locks() || self.flavor == Flavor::Shared
+    }
+
     fn check_lockable(&self) -> Result<()> {
-        match self.hints.no_locks() && self.flavor != Flavor::Shared {
-            false => Ok(()),
-            true => {
+        match self.admits_locks() {
+            true => Ok(()),
+            false => {
                 let why = "the window's info promises no_locks";
                 Err(Fault::new(Class::RmaSync).argument("win").because(why))
             }

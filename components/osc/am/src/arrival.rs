@@ -188,9 +188,8 @@ impl Waiting {
             && transfer.is_complete()
             && let Coming::Data(transfer, in_place) = core::mem::replace(&mut self.coming, Coming::Nothing)
         {
-            self.placed = in_place;
             match transfer.finish() {
-                Ok(data) => self.data = data,
+                Ok(data) => (self.data, self.placed) = (data, in_place),
                 Err(fault) => self.datatype = Err(fault),
             }
         }

@@ -1,38 +1,68 @@
-//! The lock that was asked for last, of which nobody knows yet whether it was granted: it travels with the first access, which the
-//! target does when it has granted it. One of the process at most, over all windows: two locks that are taken in another order
-//! than the program asked for them could each wait for the other.
+//! The locks that were asked for last, of which nobody knows yet whether they were granted: each travels with the first access, which the
+//! target does when it has granted it. A thread has one of them at most, over all windows: two locks that are taken in another order
+//! than the program asked for them could each wait for the other. For those of other threads nobody waits: there is no order between them.
 
 use crate::origin::ask;
 use crate::target::Service;
 use crate::wire::SyncKind;
 use alloc::sync::{Arc, Weak};
+use alloc::vec::Vec;
 use ompi_core::error::Result;
-use opal_core::sync::ConditionalLock;
+use opal_core::sync::{ConditionalLock, threads_possible};
+use opal_core::sys;
 
-struct Last {
+struct Deferred {
+    thread: u32,
     service: Weak<Service>,
     rank: usize,
     // Flushes that were asked for before: the answer to the next one comes when the lock is granted.
     flushes: u64,
 }
 
-static LAST: ConditionalLock<Option<Last>> = ConditionalLock::new(None);
+static DEFERRED: ConditionalLock<Vec<Deferred>> = ConditionalLock::new(Vec::new());
 
 /// A lock of a rank was asked for.
 pub fn keep(service: &Arc<Service>, rank: usize) {
     let flushes = service.window.with_peer(rank, |peer| peer.flushes);
-    *LAST.lock() = Some(Last { service: Arc::downgrade(service), rank, flushes });
+    let mut all = DEFERRED.lock();
+    // Those of threads that have ended.
+    all.retain(Deferred::is_open);
+    all.push(Deferred { thread: thread(), service: Arc::downgrade(service), rank, flushes });
 }
 
-/// Waits until it is granted, if there is one.
+/// Waits until that of this thread is granted, if there is one.
 pub fn acquire() -> Result<()> {
-    let last = LAST.lock().take();
-    let Some(Last { service, rank, flushes }) = last else { return Ok(()) };
-    let Some(service) = service.upgrade() else { return Ok(()) };
-    let window = &service.window;
-    if window.with_peer(rank, |peer| peer.flushes == flushes) {
-        ask(&service, rank, SyncKind::Flush)?;
-        window.send_marked(rank)?;
+    let thread = thread();
+    let own = {
+        let mut all = DEFERRED.lock();
+        let own = all.iter().position(|deferred| [thread, ONLY].contains(&deferred.thread));
+        own.map(|place| all.swap_remove(place))
+    };
+    own.map_or(Ok(()), |deferred| deferred.wait())
+}
+
+fn thread() -> u32 {
+    if threads_possible() { sys::thread_id() } else { ONLY }
+}
+
+/// The thread of a process where there is one; no thread has this number.
+const ONLY: u32 = 0;
+
+impl Deferred {
+    /// Whether nobody knows yet that it was granted.
+    fn is_open(&self) -> bool {
+        let granted = |service: Arc<Service>| service.window.with_peer(self.rank, |peer| peer.acks > self.flushes);
+        self.service.upgrade().is_some_and(|service| !granted(service))
     }
-    window.wait_for(rank, |peer| peer.acks > flushes)
+
+    fn wait(self) -> Result<()> {
+        let Deferred { service, rank, flushes, .. } = self;
+        let Some(service) = service.upgrade() else { return Ok(()) };
+        let window = &service.window;
+        if window.with_peer(rank, |peer| peer.flushes == flushes) {
+            ask(&service, rank, SyncKind::Flush)?;
+            window.send_marked(rank)?;
+        }
+        window.wait_for(rank, |peer| peer.acks > flushes)
+    }
 }

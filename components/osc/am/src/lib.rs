@@ -7,8 +7,8 @@
 //! there, so that a lock, an access and an unlock are one packet ([`lazy`]). To flush is to ask the target whether it has done all
 //! that came before.
 //!
-//! What one origin asks for is done in its order, except that long data may come to its place before accesses that came earlier are done;
-//! nothing in the standard orders puts and gets.
+//! What one origin asks for is done in its order, except that long data may come to its place before accesses that came earlier are done:
+//! nothing in the standard orders puts and gets. It never comes before a lock that the origin asked for before it is granted.
 //!
 //! With `osc_am_progress` a thread of its own makes progress while the program computes ([`progress_thread`]).
 //!

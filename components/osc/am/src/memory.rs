@@ -36,6 +36,11 @@ impl Memory {
         core::ptr::with_exposed_provenance_mut(self.base)
     }
 
+    /// Whether memory is attached to it.
+    pub fn is_dynamic(&self) -> bool {
+        self.attached.is_some()
+    }
+
     /// Its length.
     pub fn bytes(&self) -> usize {
         self.part.bytes

@@ -89,13 +89,20 @@ impl Module for Am {
     }
 
     fn complete(&self, targets: &[u32]) -> Result<()> {
-        for target in targets.iter().map(|target| *target as usize) {
+        // Only the target knows what is attached: it answers whether accesses have failed.
+        let asks = self.window().memory.is_dynamic();
+        let targets = || targets.iter().map(|target| *target as usize);
+        for target in targets() {
+            if asks && self.window().with_peer(target, |peer| peer.dirty) {
+                ask(&self.service, target, SyncKind::Flush)?;
+            }
             // The target does what was asked for before it notices.
             ask(&self.service, target, SyncKind::Complete)?;
             self.window().send_outboxes(Some(target))?;
         }
         progress::flush();
-        targets.iter().try_for_each(|target| self.wait_local(*target as usize))
+        let ended = |target| if asks { settle(&self.service, target) } else { self.wait_local(target) };
+        targets().map(ended).fold(Ok(()), Result::and)
     }
 
     fn post(&self, origins: &[u32]) -> Result<()> {

@@ -133,6 +133,12 @@ impl<'a> Buffer<'a> {
                 to.extend_from_slice(&word);
                 Ok(())
             }
+            Some(run) if bytes > 0 => {
+                to.try_reserve(bytes).map_err(|_| no_room(bytes))?;
+                // SAFETY: readable by the contract of the constructors.
+                to.extend_from_slice(unsafe { core::slice::from_raw_parts(run, bytes) });
+                Ok(())
+            }
             _ => self.append_any(bytes, to),
         }
     }

@@ -210,12 +210,17 @@ impl Service {
 /// Does what can be done of what one origin asked for; how many things.
 fn serve(window: &Window, arrivals: &mut Arrivals, origin: usize) -> usize {
     let mut queue = core::mem::take(&mut arrivals.queues[origin]);
-    queue.iter_mut().for_each(|asked| asked.prepare(window, origin));
+    prepare(window, arrivals, origin, &mut queue);
     let mut done = 0;
     while let Some(asked) = queue.pop_front_if(|next| next.is_here() && arrivals.may_follow(origin, next.sync())) {
         done += 1;
         match asked {
-            Asked::Sync(sync) => synchronize(window, arrivals, origin, sync),
+            Asked::Sync(sync) => {
+                synchronize(window, arrivals, origin, sync);
+                if sync.is_lock() {
+                    prepare(window, arrivals, origin, &mut queue);
+                }
+            }
             Asked::Access(access) => {
                 let ended = waited(window, arrivals, origin, &access);
                 end_access(window, arrivals, origin, &access.head, ended);
@@ -229,6 +234,16 @@ fn serve(window: &Window, arrivals: &mut Arrivals, origin: usize) -> usize {
     // As in `handle`.
     let _sent = window.send_outboxes(Some(origin));
     done
+}
+
+/// Lets data come that an origin has sent, also before what stands before it is done; but nothing that stands behind a lock which it has not
+/// got: another process may have the memory alone (MPI 5.0 §12.5.3).
+fn prepare(window: &Window, arrivals: &Arrivals, origin: usize, queue: &mut VecDeque<Asked>) {
+    if arrivals.waits_for_lock[origin] {
+        return;
+    }
+    let before_locks = queue.iter_mut().take_while(|asked| !asked.sync().is_some_and(SyncKind::is_lock));
+    before_locks.for_each(|asked| asked.prepare(window, origin));
 }
 
 fn synchronize(window: &Window, arrivals: &mut Arrivals, origin: usize, sync: SyncKind) {

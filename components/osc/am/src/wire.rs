@@ -54,6 +54,13 @@ pub enum SyncKind {
     Complete = 10,
 }
 
+impl SyncKind {
+    /// Whether what comes later waits for a lock.
+    pub fn is_lock(self) -> bool {
+        matches!(self, SyncKind::LockShared | SyncKind::LockExclusive)
+    }
+}
+
 const SYNCS: [SyncKind; 5] =
     [SyncKind::Flush, SyncKind::LockShared, SyncKind::LockExclusive, SyncKind::Unlock, SyncKind::Complete];
 

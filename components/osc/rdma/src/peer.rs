@@ -30,11 +30,15 @@ impl Peer {
     pub fn new((rank, process): (usize, u32), path: Path, part: Part, told: &Told) -> Result<Peer> {
         let import = |key: &[u8]| path.module.import_key(path.endpoint, key);
         let words = Remote { address: told.words.address, key: import(&told.words.key)? };
-        let memory = match part.bytes {
-            0 => words,
-            _ => Remote { address: told.memory.address, key: import(&told.memory.key)? },
-        };
-        Ok(Peer { rank, process, path, words, memory, part, flow: Arc::default() })
+        // Without memory at first: if its key cannot be imported, that of the words is dropped with the peer.
+        let none = Part { bytes: 0, ..part };
+        let mut peer = Peer { rank, process, path, words, memory: words, part: none, flow: Arc::default() };
+        if part.bytes > 0 {
+            let import = |key: &[u8]| peer.path.module.import_key(peer.path.endpoint, key);
+            peer.memory = Remote { address: told.memory.address, key: import(&told.memory.key)? };
+        }
+        peer.part = part;
+        Ok(peer)
     }
 
     /// An address in its memory of the window.

@@ -29,16 +29,15 @@ impl osc::Component for SmOsc {
             }
             Flavor::Dynamic => return Err(Declined("memory is attached to the window later")),
         }
-        if plan.alignment > PAGE {
-            return Err(Declined("it aligns memory to pages at most"));
-        }
         Peers::of(&plan.comm).ok_or(Declined("not all processes are on this one's node"))?;
         Ok(PRIORITY)
     }
 
     fn create(&self, plan: &Plan, parts: &[Part]) -> MpiResult<Arc<dyn Module>> {
         let contiguous = plan.flavor == Flavor::Shared && !plan.noncontiguous;
-        if plan.flavor == Flavor::Create || !contiguous && plan.comm.size() > 1 {
+        // A hint for more than pages is heeded where each process's part is memory of its own.
+        let apart = !contiguous && (plan.comm.size() > 1 || plan.alignment > PAGE);
+        if plan.flavor == Flavor::Create || apart {
             let own = match plan.flavor {
                 Flavor::Create => None,
                 // Each process's part is shareable memory of its own, so that messages from and to it are copied once, too.

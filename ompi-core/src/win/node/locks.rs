@@ -33,7 +33,27 @@ pub fn lock(words: &Words, rank: usize, lock: Lock, me: usize, peers: &Peers) ->
     Ok(())
 }
 
+/// Takes a passive lock for rank `me` if that needs no wait and few looks; otherwise nothing is done.
+#[inline]
+pub fn try_lock(words: &Words, rank: usize, lock: Lock, me: usize, peers: &Peers) -> bool {
+    let ticket = words.ticket(rank);
+    if lock == Lock::Shared {
+        return ticket.try_lock(lock, || peers.notify_all());
+    }
+    if !shared_by_all::is_for_single_locks(words) || !ticket.try_lock(lock, || peers.notify_all()) {
+        return false;
+    }
+    if !shared_by_all::is_for_single_locks(words) {
+        // Somebody has asked for all meanwhile, and may have missed the ticket.
+        ticket.unlock(lock, || peers.notify_all());
+        return false;
+    }
+    words.holder(rank).store(me as u64 + 1, Ordering::Relaxed);
+    true
+}
+
 /// Gives a passive lock back; `peers` may wait for it.
+#[inline]
 pub fn unlock(words: &Words, rank: usize, lock: Lock, peers: &Peers) {
     if lock == Lock::Exclusive {
         words.holder(rank).store(0, Ordering::Relaxed);
@@ -86,5 +106,32 @@ mod tests {
         }
         drop(Combining::begin(words.accumulate_lock(0)));
         drop(Combining::begin(words.accumulate_lock(0)));
+    }
+
+    #[test]
+    fn a_lock_without_a_wait_is_taken_only_where_nobody_is_in_the_way() {
+        let layout = Layout::new(&[Part { bytes: 8, unit: 1 }], false).unwrap();
+        let mapping = PlacedFile::create(layout.bytes()).unwrap().map(layout.bytes()).unwrap();
+        let words = Words::new(layout, mapping, 0, 1);
+        let peers = Peers::none();
+        let [alone, shared] = [Lock::Exclusive, Lock::Shared];
+        assert!(!try_lock(&words, 0, alone, 0, &peers), "nobody knows of one who wants it alone");
+        lock(&words, 0, alone, 0, &peers).unwrap();
+        assert!(!try_lock(&words, 0, alone, 0, &peers) && !try_lock(&words, 0, shared, 0, &peers));
+        unlock(&words, 0, alone, &peers);
+        assert!(try_lock(&words, 0, alone, 0, &peers) && words.holder(0).load(Ordering::Relaxed) == 1);
+        assert!(!try_lock(&words, 0, alone, 0, &peers) && !try_lock(&words, 0, shared, 0, &peers));
+        unlock(&words, 0, alone, &peers);
+        assert!(try_lock(&words, 0, shared, 0, &peers) && try_lock(&words, 0, shared, 0, &peers));
+        assert!(!try_lock(&words, 0, alone, 0, &peers));
+        unlock(&words, 0, shared, &peers);
+        assert!(!try_lock(&words, 0, alone, 0, &peers));
+        unlock(&words, 0, shared, &peers);
+        assert!(try_lock(&words, 0, alone, 0, &peers));
+        unlock(&words, 0, alone, &peers);
+        assert!(try_share_all(&words, 0, &peers));
+        assert!(!try_lock(&words, 0, alone, 0, &peers), "somebody has all");
+        end_share_all(&words, 0, &peers);
+        assert!(words.ticket(0).is_idle());
     }
 }

@@ -157,6 +157,14 @@ impl<R: Reach> Module for NodeModule<R> {
         Ok(over)
     }
 
+    fn try_lock(&self, rank: usize, lock: Lock) -> bool {
+        let is_taken = locks::try_lock(&self.words, rank, lock, self.me, &self.peers);
+        if is_taken {
+            self.known.lock().held[rank] = Some(lock);
+        }
+        is_taken
+    }
+
     fn lock(&self, rank: usize, lock: Lock) -> Result<()> {
         locks::lock(&self.words, rank, lock, self.me, &self.peers)?;
         self.known.lock().held[rank] = Some(lock);

@@ -32,7 +32,9 @@ pub fn share_parts(comm: &Communicator, parts: &[Part], base: *mut u8) -> Result
     let me = comm.rank as usize;
     let SharedWords { words, told, .. } =
         share_with(comm, Layout::of_words(parts.len()), tell(base, parts[me].bytes), true)?;
-    if parts.iter().zip(&told).any(|(part, told)| part.bytes > 0 && told[0] == 0) {
+    // What one process has alone nobody maps: there is only to be some.
+    let is_alone = parts.len() == 1 && !base.is_null();
+    if !is_alone && parts.iter().zip(&told).any(|(part, told)| part.bytes > 0 && told[0] == 0) {
         return Ok((words, None));
     }
     let mut mapped = MappedParts { at: Vec::new(), others: Vec::new() };

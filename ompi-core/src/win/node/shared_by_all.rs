@@ -53,6 +53,12 @@ pub fn note_writer(words: &impl LockWords) {
     note(words, ALONE);
 }
 
+/// Whether somebody asked for memory alone before, and nobody ever for a shared lock of all: then one who takes a ticket to have memory alone,
+/// and finds it so once more, waits for no such lock.
+pub fn is_for_single_locks(words: &impl LockWords) -> bool {
+    words.asked().load(Ordering::SeqCst) == ALONE
+}
+
 /// The first process that has a shared lock of all: whom one who has its turn to have memory alone waits for.
 pub fn first_sharer(words: &impl LockWords) -> Option<usize> {
     if words.asked().load(Ordering::SeqCst) & ALL == 0 {

@@ -42,10 +42,31 @@ impl Ticket<'_> {
         }
     }
 
+    /// Takes the lock if its turn is now; otherwise there is no ticket.
+    #[inline]
+    pub fn try_lock(self, lock: Lock, wake: impl FnOnce()) -> bool {
+        let turn = if lock == Lock::Exclusive { self.may_own } else { self.may_share };
+        // Acquire, here and as part of SeqCst, as in `lock`.
+        let ticket = turn.load(Ordering::Acquire);
+        // A turn comes before its ticket at most: what was a turn is one until its ticket is taken.
+        if self.next.compare_exchange(ticket, ticket + 1, Ordering::SeqCst, Ordering::Relaxed).is_err() {
+            return false;
+        }
+        seen_by_all();
+        if lock == Lock::Shared {
+            self.may_share.fetch_add(1, Ordering::SeqCst);
+            self.wake_others(ticket + 1, wake);
+        }
+        true
+    }
+
     /// Gives the lock back.
+    #[inline]
     pub fn unlock(self, lock: Lock, wake: impl FnOnce()) {
         if lock == Lock::Exclusive {
-            self.may_share.fetch_add(1, Ordering::SeqCst);
+            // Nobody else changes it: readers before have, and those behind wait for this. What comes next shows it to all.
+            let turn = self.may_share.load(Ordering::Relaxed) + 1;
+            self.may_share.store(turn, Ordering::Release);
         }
         let turn = self.may_own.fetch_add(1, Ordering::SeqCst) + 1;
         self.wake_others(turn, wake);
