@@ -18,6 +18,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use opal_core::framework::btl;
+use opal_core::sync::Ordering;
 use opal_core::{message, sys, verbose};
 use rustix::io::Errno;
 
