@@ -169,6 +169,7 @@ fn start() -> opal_core::Result<()> {
         btl::set_job(btl::Job { number: job, index: rank, size, one_node: local_size == size, secret });
     }
     btl::name_hosts(process::known_host);
+    btl::watch_processes(lost::has_ended);
     smsc::select(environment.launcher())?;
     rcache::select()?;
     bml::select()?;

@@ -255,7 +255,7 @@ END
     first=$(sent "$one") second=$(sent "$two")
     (
         # shellcheck disable=SC2016
-        seq 100000 | timeout 60 "$dist/bin/mpirun" --mca plm_ssh_agent "$work/agent" --mca oob_tcp_if_include 10.77.0.0/16 \
+        seq 100000 | timeout 60 "$dist/bin/mpirun" --verbose --mca plm_ssh_agent "$work/agent" --mca oob_tcp_if_include 10.77.0.0/16 \
             --mca oob_tcp_silence_timeout_s 4 --host far.invalid sh -c 'for i in $(seq 700); do echo $i; sleep 0.01; done; cat'
     ) >"$work/out" 2>"$work/said" &
     job=$!
@@ -272,5 +272,6 @@ END
     second=$(($(sent "$two") - second))
     (seq 700 && seq 100000) | cmp - "$work/out" || fail "what the rank wrote did not arrive once and in order"
     [ "$second" -ge 100000 ] || fail "only $second bytes took the other wire"
+    grep -q "the connection to the daemon of host far.invalid broke and goes on, between 10.77.2" "$work/said" || fail "nobody tells of it"
     echo "$case: $second bytes took the other wire"
 }

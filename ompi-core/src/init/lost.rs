@@ -39,6 +39,12 @@ pub fn tell_ended() {
     ended.for_each(|process| pml::selected().process_ended(process));
 }
 
+/// Whether a process has ended without MPI_Finalize; `None` where the environment knows of no single process, and of those of other jobs.
+pub fn has_ended(process: u32) -> Option<bool> {
+    let environment = ess::selected().filter(|_| (process as usize) < process::count())?;
+    environment.is_gone(process)
+}
+
 /// The environment knows those of the job, the transports those of other jobs.
 fn is_there(process: u32) -> bool {
     match process as usize >= process::count() {

@@ -2,12 +2,15 @@
 
 use super::{OF_JOB, listen, rank_of};
 use crate::comm;
+use crate::framework::bml;
 use crate::framework::pml::subject::{self, COLLECTIVE, NO_CONTEXT};
 use crate::process;
 use crate::status::{ANY_SOURCE, ANY_TAG};
 use alloc::format;
 use alloc::string::{String, ToString};
-use opal_core::sync::{AtomicU64, Ordering};
+use alloc::vec::Vec;
+use opal_core::framework::btl::BrokenPath;
+use opal_core::sync::{AtomicBool, AtomicU64, Ordering};
 use opal_core::wait::{Awaited, Subject};
 use orte_core::framework::ess::{self, Needed};
 use orte_core::segment::record::AWAITED_TEXT_BYTES;
@@ -16,16 +19,43 @@ use orte_core::segment::record::AWAITED_TEXT_BYTES;
 pub fn tell(since_ns: u64, now_ns: u64, awaited: &dyn Awaited) {
     // Once for each wait. Relaxed: a number only; where several threads wait, each may tell again.
     static TOLD: AtomicU64 = AtomicU64::new(0);
+    static TOLD_BROKEN: AtomicBool = AtomicBool::new(false);
     let Some(environment) = ess::selected() else { return };
-    if TOLD.swap(since_ns, Ordering::Relaxed) != since_ns {
+    let broken = broken_paths();
+    let is_new = TOLD.swap(since_ns, Ordering::Relaxed) != since_ns;
+    // And as long as a path is broken, once more when it is not.
+    let was_broken = TOLD_BROKEN.swap(!broken.is_empty(), Ordering::Relaxed);
+    if is_new || was_broken || !broken.is_empty() {
         let subject = awaited.subject();
-        let needed = needed(&subject);
-        let rank = if let Needed::Rank(rank) = needed { Some(rank) } else { None };
-        let words = words(&subject);
-        listen::awaits(since_ns, rank, &words);
+        let (mut needed, mut words) = (needed(&subject), words(&subject));
+        if is_new {
+            let rank = if let Needed::Rank(rank) = needed { Some(rank) } else { None };
+            listen::awaits(since_ns, rank, &words);
+        }
+        if let Some(broken) = broken_words(&subject, &words, &broken, now_ns) {
+            (needed, words) = (Needed::Path, broken);
+        }
         environment.awaits(&ess::Awaited { needed, words: &cut(words) });
     }
     environment.sleeps(since_ns, now_ns);
+}
+
+fn broken_paths() -> Vec<BrokenPath> {
+    bml::selected().map_or_else(Vec::new, |bml| bml.modules().iter().flat_map(|module| module.broken_paths()).collect())
+}
+
+/// What a wait is for that a broken path may hold up; `None` if none does.
+fn broken_words(subject: &Subject, words: &str, broken: &[BrokenPath], now_ns: u64) -> Option<String> {
+    let is_of = |path: &&BrokenPath| subject.process == Subject::NO_PROCESS || subject.process == path.peer;
+    let path = broken.iter().find(is_of)?;
+    let seconds = now_ns.saturating_sub(path.since_ns) / 1_000_000_000;
+    let story = format!("broke {seconds} s ago and is made again: {}", path.tried);
+    Some(match subject.process {
+        // What it is for has no room beside that.
+        Subject::NO_PROCESS if words.is_empty() => format!("the connection to rank {}, which {story}", path.peer),
+        Subject::NO_PROCESS => format!("{words}; the connection to rank {} {story}", path.peer),
+        process => format!("rank {process}: the connection to it {story}"),
+    })
 }
 
 /// Without whom the wait does not end. Where that is not one process, those of the communicator may end it; where that is not known
@@ -138,6 +168,20 @@ mod tests {
         assert!(short.len() <= AWAITED_TEXT_BYTES && short.ends_with("é…"), "{short}");
         assert!(long.starts_with(short.trim_end_matches('…')));
         assert_eq!(cut("a message".into()), "a message");
+    }
+
+    #[test]
+    fn a_broken_path_is_what_is_waited_for() {
+        let broken =
+            [BrokenPath { peer: 1, since_ns: 2_000_000_000, tried: "10.0.0.1 to 10.0.0.2, 7 attempts".into() }];
+        let to = |process| broken_words(&Subject { process, ..Subject::UNKNOWN }, "a message", &broken, 14_900_000_000);
+        assert_eq!(
+            to(1).as_deref(),
+            Some("rank 1: the connection to it broke 12 s ago and is made again: 10.0.0.1 to 10.0.0.2, 7 attempts")
+        );
+        assert_eq!(to(2), None, "that one is there");
+        let any = to(Subject::NO_PROCESS).unwrap();
+        assert!(any.starts_with("a message; the connection to rank 1 broke 12 s ago"), "{any}");
     }
 
     #[test]

@@ -11,7 +11,7 @@
 //! # The life of a module
 //! 1. [`set_job`] and [`shmem::select`](crate::framework::shmem::select), before any transport is opened.
 //! 2. `open` and [`Component::query`] of each component, once. A transport that cannot run here declines with a sentence.
-//! 3. [`register_handler`], [`register_placement`], [`register_drain`], [`on_failure`], [`on_path_failure`] and [`on_unknown_peer`], by the PML, once each; [`name_hosts`] before that.
+//! 3. [`register_handler`], [`register_placement`], [`register_drain`], [`on_failure`], [`on_path_failure`] and [`on_unknown_peer`], by the PML, once each; [`name_hosts`] and [`watch_processes`] before that.
 //! 4. [`Module::address`] of each module, once. All processes exchange the results.
 //! 5. [`Module::add_peer`] for a process, before this one first sends to it. The peer may have added this process long before and
 //!    sent to it: what it sent must be kept. All processes of this node are added early; a module that reaches others says by
@@ -348,6 +348,12 @@ pub trait Module: Sync {
         self.inner().map_or_else(String::new, |inner| inner.path_detail(to))
     }
 
+    /// The paths to peers that broke and are made again, for people who ask what a process waits for. Cheap where there are none. The
+    /// inner one's.
+    fn broken_paths(&self) -> Vec<BrokenPath> {
+        self.inner().map_or_else(Vec::new, |inner| inner.broken_paths())
+    }
+
     /// Hands the messages that were coalesced for a peer to the system. Never waits. The inner one's.
     fn flush(&self, to: Endpoint) {
         self.inner().into_iter().for_each(|inner| inner.flush(to));
@@ -394,6 +400,17 @@ pub trait Module: Sync {
     fn consume(&self, _from: Endpoint) {}
 }
 
+/// A path to a peer that broke and is made again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BrokenPath {
+    /// The peer.
+    pub peer: u32,
+    /// Since when, in ns of the monotonic clock.
+    pub since_ns: u64,
+    /// What is tried: `10.0.0.1 to 10.0.0.2, 7 attempts`.
+    pub tried: String,
+}
+
 mod drain;
 mod handlers;
 mod job;
@@ -403,8 +420,8 @@ mod remote;
 mod wire_id;
 pub use drain::{Drain, Drained, PeekResult, drain, drain_with, register_drain, replace_drain};
 pub use handlers::{
-    deliver, failed, name_hosts, on_failure, on_path_failure, on_unknown_peer, path_failed, peer_named,
-    register_handler, unknown_peer,
+    deliver, failed, has_ended, name_hosts, on_failure, on_path_failure, on_unknown_peer, path_failed, peer_named,
+    register_handler, unknown_peer, watch_processes,
 };
 pub use job::{Job, job, set_job};
 pub use module_ref::ModuleRef;

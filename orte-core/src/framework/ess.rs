@@ -44,6 +44,8 @@ pub enum Needed {
     SomeOfOtherJobs,
     /// This process of another job.
     OfOtherJob(ProcessName),
+    /// No process: a path to one broke, and is made again.
+    Path,
 }
 
 impl Needed {
@@ -54,6 +56,7 @@ impl Needed {
             Needed::Rank(rank) => (0, rank.saturating_add(1)),
             Needed::SomeOfOtherJobs => (u64::MAX, 0),
             Needed::OfOtherJob(name) => (name.job, name.rank.saturating_add(1)),
+            Needed::Path => (u64::MAX, 1),
         }
     }
 
@@ -63,6 +66,7 @@ impl Needed {
             (0, None) => Some(Needed::SomeOfJob),
             (0, Some(rank)) => Some(Needed::Rank(rank)),
             (u64::MAX, None) => Some(Needed::SomeOfOtherJobs),
+            (u64::MAX, Some(0)) => Some(Needed::Path),
             (_, None) => None,
             (job, Some(rank)) => Some(Needed::OfOtherJob(ProcessName { job, rank })),
         }

@@ -39,6 +39,8 @@ pub enum Frame {
     Joined(u32),
     /// Daemon: nothing more is heard of the daemon of this node, which it started; why, as half a sentence.
     HostLost(u32, String),
+    /// Daemon: the connection to the daemon of this node, which it started, broke and goes on; between which addresses.
+    Resumed(u32, String),
     /// Daemon: the agent that it started for this node ended with this wait status; or none could be started, for this reason.
     AgentEnded(u32, i32, Option<String>),
     /// Daemon: this rank runs as this process.
@@ -106,9 +108,9 @@ impl Frame {
                 to.u8(*stream);
             }
             Frame::LostElsewhere(number) | Frame::Joined(number) => to.u32(*number),
-            Frame::HostLost(node, why) => {
+            Frame::HostLost(node, text) | Frame::Resumed(node, text) => {
                 to.u32(*node);
-                to.bytes(why.as_bytes());
+                to.bytes(text.as_bytes());
             }
             Frame::AgentEnded(node, status, why) => {
                 to.u32(*node);
@@ -199,6 +201,7 @@ impl Frame {
             28 => Frame::End(from.u32()?, from.u32()?),
             29 => Frame::CallAt(from.list(|from| from.text("address"))?),
             30 => Frame::Entrance(from.list(|from| from.text("address"))?),
+            31 => Frame::Resumed(from.u32()?, from.text("addresses")?),
             _ => return Err(OobFlaw::Field("kind")),
         };
         from.end()?;
@@ -242,6 +245,7 @@ impl Frame {
             Frame::End(..) => 28,
             Frame::CallAt(_) => 29,
             Frame::Entrance(_) => 30,
+            Frame::Resumed(..) => 31,
         }
     }
 }

@@ -35,7 +35,7 @@ pub use resume::Resumable;
 pub use sealed::{Receiver, Sender};
 
 /// Raised when a frame, the handshake or the invitation changes.
-pub const PROTOCOL: u32 = 8;
+pub const PROTOCOL: u32 = 9;
 /// Bytes of the secret of a job.
 pub const SECRET_BYTES: usize = 32;
 /// What only mpirun and its daemons know.

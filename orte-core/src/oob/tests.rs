@@ -81,6 +81,7 @@ pub fn every_frame() -> Vec<Frame> {
         Frame::CallAt(vec!["10.0.0.1:4000".to_owned(), "[fd00::1]:4000".to_owned()]),
         Frame::Entrance(Vec::new()),
         Frame::HostLost(3, "it is silent".to_owned()),
+        Frame::Resumed(3, "10.0.0.1:7 and 10.0.0.2:8".to_owned()),
         Frame::AgentEnded(3, 0x7f00, None),
         Frame::AgentEnded(4, 0, Some("ssh is not in PATH".to_owned())),
         Frame::Gone,
@@ -165,7 +166,8 @@ fn who_knows_the_secret_is_trusted_and_nobody_else() {
     assert_eq!(connect([8; 32]).err(), Some(OobFlaw::Proof));
     let garbage = |bytes: &[u8]| Accepting::new(SECRET, [2; 32]).push(bytes).err();
     assert_eq!(garbage(b"GET / HTTP/1.1"), Some(OobFlaw::Magic));
-    assert_eq!(garbage(b"ompi-oob\x09\0\0\0"), Some(OobFlaw::Protocol(9)));
+    let other = super::PROTOCOL + 1;
+    assert_eq!(garbage(&[&b"ompi-oob"[..], &other.to_le_bytes()].concat()), Some(OobFlaw::Protocol(other)));
     assert!(secret_of_ranks(&SECRET) != SECRET && job_of(&SECRET) != job_of(&[8; 32]));
     let further = of_job(SECRET, 3);
     assert_eq!(number_of(job_of(&further)), 3);

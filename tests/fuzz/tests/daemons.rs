@@ -86,6 +86,7 @@ fn oob_frames() -> Vec<oob::Frame> {
         oob::Frame::CallAt(vec!["10.0.0.1:4000".into(), "[fd00::1]:4000".into()]),
         oob::Frame::Entrance(vec!["10.0.0.1:4000".into()]),
         oob::Frame::HostLost(3, "it is silent".into()),
+        oob::Frame::Resumed(3, "10.0.0.1:7 and 10.0.0.2:8".into()),
         oob::Frame::AgentEnded(3, 0x7f00, Some("no agent".into())),
         oob::Frame::Signal(15, true),
         oob::Frame::Input(b"line\n".to_vec()),

@@ -185,6 +185,8 @@ pub struct Due {
     pub searching: Vec<u32>,
     /// Those that can go back to their own path.
     pub home: Vec<u32>,
+    /// Those that are made to a process that has ended.
+    pub ended: Vec<u32>,
 }
 
 /// Goes on with attempts whose time has come; returns what else is due.
@@ -196,10 +198,15 @@ pub fn check_clock(transport: &Transport, table: &mut RxTable) -> Due {
     let now = sys::monotonic_ns();
     let (mut silent, mut over): (Vec<u32>, Vec<u32>) = (Vec::new(), Vec::new());
     let mut slow: Vec<(&Connection, bool)> = Vec::new();
+    let mut is_broken = false;
     // A copy: `begin` is called with the connection locked and locks the list second.
     let ids = transport.attempts.lock().clone();
     for connection in ids.into_iter().filter_map(|id| transport.connection(id)) {
         let mut tx = connection.tx.lock();
+        is_broken |= tx.resume.is_some() && tx.state.is_being_made();
+        if tx.state.is_being_made() && btl::has_ended(connection.peer) == Some(true) {
+            due.ended.push(connection.id);
+        }
         match tx.state {
             State::Backoff { until_ns } if until_ns <= now && tx.candidates.is_some() => {
                 due.searching.push(connection.id)
@@ -234,6 +241,7 @@ pub fn check_clock(transport: &Transport, table: &mut RxTable) -> Due {
             }
         }
     }
+    transport.is_broken.store(is_broken, Ordering::Relaxed);
     let mut attempts = transport.attempts.lock();
     attempts.retain(|id| !over.contains(id) && !due.late.iter().any(|(late, _)| late == id));
     transport.attempt_count.store(attempts.len(), Ordering::Relaxed);
@@ -382,7 +390,11 @@ fn retry(transport: &Transport, connection: &Connection, tx: &mut Tx, errno: Opt
     // The peer's system was reached: its time begins again, but not for ever.
     tx.deadline_ns = sys::monotonic_ns() + transport.limits.connect_timeout_ns;
     tx.closed += u32::from(!tx.was_away);
-    let most = transport.limits.connect_retries.unwrap_or(CLOSED_MOST);
+    let most = transport.limits.connect_retries.unwrap_or_else(|| match btl::has_ended(connection.peer) {
+        // A firewall, for a time: as often as fits, with the longest pauses.
+        Some(false) => CLOSED_MOST.max((transport.limits.connect_timeout_ns / PAUSE_MAX_NS) as u32),
+        _ => CLOSED_MOST,
+    });
     if tx.closed <= most && back_off(transport, connection, tx) {
         return Ok(());
     }

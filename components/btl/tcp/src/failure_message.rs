@@ -35,7 +35,13 @@ pub fn why(errno: Errno) -> Reason {
 pub fn tried(transport: &Transport, connection: &Connection) -> String {
     let connections = || transport.to_peer(connection.peer);
     let own = connections().map(Connection::path);
-    let paths: Vec<Path> = own.chain(connections().flat_map(|one| &one.spare).copied()).collect();
+    let mut paths: Vec<Path> = Vec::new();
+    for path in own.chain(connections().flat_map(|one| &one.spare).copied()) {
+        // What was spare may have become a connection's own.
+        if !paths.contains(&path) {
+            paths.push(path);
+        }
+    }
     if paths.len() < 2 {
         return String::new();
     }

@@ -29,8 +29,9 @@
 //!
 //! Between two hosts `Connected` leads back to `Connecting` where a socket breaks or a path acknowledges nothing for
 //! btl_tcp_path_timeout_s (`resume`): the same stream goes on over another socket, by any path to the peer, and the peer is
-//! lost only when none carries it on. `send_queue` keeps what the peer has not acknowledged. A process that only waits to leave
-//! (`Transport::is_drained`) gives such a connection up when it went unanswered for btl_tcp_silence_timeout_s.
+//! lost only when none carries it on, or when whoever watches its process says that it has ended (`btl::has_ended`). `send_queue` keeps
+//! what the peer has not acknowledged. A process that only waits to leave (`Transport::is_drained`) gives such a connection up when it
+//! went unanswered for btl_tcp_silence_timeout_s.
 //!
 //! All connections to a peer begin once one of them is slow, so that those that were guessed wrong end together; one that nobody answers
 //! is given up early if another one is in force. Where none can be made,

@@ -14,7 +14,8 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use opal_core::framework::btl::{
-    self, AmId, Caps, Endpoint, Full, PREFIX_BYTES_MAX, Peer, ProcessName, RemoteCaps, RxMessage, Throughput,
+    self, AmId, BrokenPath, Caps, Endpoint, Full, PREFIX_BYTES_MAX, Peer, ProcessName, RemoteCaps, RxMessage,
+    Throughput,
 };
 use opal_core::framework::reachable::Weight;
 use opal_core::mem::Untrusted;
@@ -258,6 +259,11 @@ impl btl::Module for Module {
             Some(Protect::None) | None => name.clone(),
             Some(protect) => format!("{name}, {}", protect.name()),
         }
+    }
+
+    fn broken_paths(&self) -> Vec<BrokenPath> {
+        // One answer covers all interfaces.
+        if self.interface == 0 { self.tcp.transport.broken_paths() } else { Vec::new() }
     }
 
     unsafe fn send_inline(

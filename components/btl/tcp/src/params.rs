@@ -8,7 +8,7 @@ use rustix::process::{Resource, getrlimit};
 opal_core::params! {
     /// Interfaces to use, by name or as addresses such as 10.0.0.0/8, separated by commas; empty means all.
     pub static IF_INCLUDE: Text = Text(""), "", level 2;
-    /// Interfaces not to use, written as for if_include.
+    /// Interfaces not to use, written as for if_include; where both are given, of those that if_include names.
     pub static IF_EXCLUDE: Text = Text(""), "", level 2;
     /// Speeds in Mb/s where the system does not know them or is wrong, such as eth0=10000,eth1=1000; long messages are
     /// spread over the interfaces in this proportion.

@@ -70,6 +70,9 @@ impl Tcp {
 
     /// Sleeps until something happens to any socket, at most this long; returns whether it did.
     pub fn sleep(&self, at_most_us: u64) -> bool {
+        // That a peer has ended is told by no socket.
+        let is_broken = self.transport.is_broken.load(Ordering::Relaxed);
+        let at_most_us = if is_broken { at_most_us.min(BROKEN_US) } else { at_most_us };
         let timeout =
             Timespec { tv_sec: (at_most_us / 1_000_000) as i64, tv_nsec: (at_most_us % 1_000_000 * 1000) as _ };
         let mut place = [const { MaybeUninit::<Event>::uninit() }; 1];
@@ -123,6 +126,7 @@ impl Poller {
             moved += self.check_hosts(transport);
         }
         let due = connect::check_clock(transport, &mut self.rx);
+        self.see_ended(transport, due.ended);
         for (id, reason) in due.late {
             let Some(connection) = transport.connection(id) else { continue };
             self.cannot_connect(transport, connection, reason);
@@ -353,5 +357,7 @@ const MALFORMED: &str = "what arrived does not follow the format";
 const FORGED: &str = "what arrived is not what the peer sent: it was changed, repeated or left out on the way";
 /// Somebody on the way changes more than chance does.
 const FORGERIES_MAX: u32 = 8;
+/// How long a process sleeps at most while a connection is made again.
+const BROKEN_US: u64 = 1000;
 const EVENTS: usize = 32;
 const READS_PER_TURN: usize = 8;

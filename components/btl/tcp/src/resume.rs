@@ -4,8 +4,9 @@
 //! connects again, to the next pair of interfaces first; the peer may do so at the same time. In the handshake both say how
 //! many bytes have come, and each sends the rest. Frames keep their order and come once, and layers above notice nothing.
 //!
-//! A path that died is not a peer that died. Where each path refuses, the peer's process has ended. So it has where its
-//! system ends the stream in order, since this module never does that to a connection that goes on: it resets.
+//! A path that died is not a peer that died. Where somebody watches the processes of the job, as mpirun does, a refused path is tried
+//! again until it says that the peer's process has ended, or time is over. Where nobody does, each path that refuses means that. It has
+//! ended, too, where its system ends the stream in order, since this module never does that to a connection that goes on: it resets.
 
 use crate::connect;
 use crate::connection::Connection;
@@ -17,6 +18,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use opal_core::framework::btl;
+use opal_core::sync::Ordering;
 use opal_core::{message, sys, verbose};
 use rustix::io::Errno;
 
@@ -45,6 +47,7 @@ impl Poller {
         }
         tx.resume = Some(resume);
         drop(tx);
+        transport.is_broken.store(true, Ordering::Relaxed);
         self.next_path(transport, connection, &socket::why(why));
     }
 
@@ -77,6 +80,7 @@ impl Poller {
     pub fn next_path(&mut self, transport: &Transport, connection: &Connection, reason: &str) {
         let paths: Vec<u32> = transport.to_peer(connection.peer).map(|path| path.id).collect();
         let now = sys::monotonic_ns();
+        let knows = has_ended(transport, connection);
         let mut tx = connection.tx.lock();
         tx.abandon_socket();
         let (was_away, end) = (core::mem::take(&mut tx.was_away), tx.attempt_end.take());
@@ -87,9 +91,13 @@ impl Poller {
         if was_away {
             resume.deadline_ns = resume.deadline_ns.max(now + transport.limits.connect_timeout_ns);
         }
-        if resume.has_peer_ended(paths.len()) || resume.is_too_late(now) {
+        let has_ended = resume.has_peer_ended(paths.len(), knows);
+        if has_ended || resume.is_too_late(now) {
             drop(tx);
-            return self.lose(transport, connection, &resume, &paths, reason);
+            return match has_ended {
+                true => self.peer_ended(transport, connection.peer, &socket::why(resume.why)),
+                false => self.lose(transport, connection, &resume, &paths, reason),
+            };
         }
         let via = tx.via.unwrap_or(connection.id);
         let next = paths.iter().find(|path| **path > via).or(paths.first()).copied();
@@ -105,24 +113,36 @@ impl Poller {
         connect::list(transport, connection);
     }
 
-    fn lose(&mut self, transport: &Transport, connection: &Connection, resume: &Resume, paths: &[u32], reason: &str) {
-        let why = socket::why(resume.why);
-        let peer = connection.peer;
-        if resume.has_peer_ended(paths.len()) {
-            // The launcher reports better.
-            verbose!(
-                btl::FRAMEWORK,
-                10,
-                "tcp: process {peer} has ended: the connection broke ({why}), and nobody listens there"
-            );
-        } else {
-            let tried = paths.iter().filter_map(|path| transport.connection(*path)).map(|path| transport.ends(path));
-            let tried: Vec<String> = tried.collect();
-            message!("btl/tcp: {}", lost(peer, &why, reason, &tried));
-            return self.fail_paths(transport, peer);
+    /// Ends connections that are made to processes of which it is known that they have ended.
+    pub fn see_ended(&mut self, transport: &Transport, connections: Vec<u32>) {
+        for connection in connections.into_iter().filter_map(|id| transport.connection(id)) {
+            // The first one closes all of the same peer.
+            let is_open = connection.tx.lock().state.is_being_made();
+            if is_open && has_ended(transport, connection) == Some(true) {
+                self.peer_ended(transport, connection.peer, "whoever launched it says so");
+            }
         }
+    }
+
+    /// The launcher reports better.
+    fn peer_ended(&mut self, transport: &Transport, peer: u32, why: &str) {
+        verbose!(btl::FRAMEWORK, 10, "tcp: process {peer} has ended, and its connections with it ({why})");
         self.fail_peer(transport, peer);
     }
+
+    fn lose(&mut self, transport: &Transport, connection: &Connection, resume: &Resume, paths: &[u32], reason: &str) {
+        let tried = paths.iter().filter_map(|path| transport.connection(*path)).map(|path| transport.ends(path));
+        let tried: Vec<String> = tried.collect();
+        message!("btl/tcp: {}", lost(connection.peer, &socket::why(resume.why), reason, &tried));
+        self.fail_paths(transport, connection.peer);
+    }
+}
+
+/// [`btl::has_ended`] of a connection's peer; not as long as another connection to it is in force: what it sent before is read first.
+fn has_ended(transport: &Transport, connection: &Connection) -> Option<bool> {
+    let is_in_force = |other: &Connection| other.id != connection.id && other.tx.lock().state == State::Connected;
+    let ended = btl::has_ended(connection.peer)?;
+    Some(ended && !transport.to_peer(connection.peer).any(is_in_force))
 }
 
 /// For people: that a peer is out of reach, and by which paths.

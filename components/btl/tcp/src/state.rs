@@ -33,6 +33,14 @@ pub enum State {
 }
 
 impl State {
+    /// Whether it is being made.
+    pub fn is_being_made(&self) -> bool {
+        matches!(
+            self,
+            State::Backoff { .. } | State::Connecting | State::HelloSent(_) | State::ProofSent | State::Yielded
+        )
+    }
+
     /// Whether messages leave on it now or later.
     pub fn is_usable(&self) -> bool {
         !matches!(self, State::Failed(_) | State::Refused(_) | State::FailedOver | State::Closed)
@@ -55,6 +63,8 @@ pub enum AttemptEnd {
 pub struct Resume {
     /// Why it broke.
     pub why: Errno,
+    /// When.
+    pub since_ns: u64,
     /// When the peer counts as lost where somebody answered each attempt.
     pub deadline_ns: u64,
     /// So much later it does where somebody was silent: a host that is silent has the time that one has which nobody tries to reach
@@ -105,6 +115,7 @@ impl Resume {
         let connect_ns = limits.connect_timeout_ns;
         Resume {
             why,
+            since_ns: now,
             deadline_ns: now + connect_ns,
             silence_ns: limits.silence_ns().saturating_sub(connect_ns),
             is_silent: why == Errno::TIMEDOUT,
@@ -125,10 +136,11 @@ impl Resume {
         now >= self.deadline_ns + if self.is_silent { self.silence_ns } else { 0 }
     }
 
-    /// Whether nobody listens any more where the peer did. A process listens as long as it lives; but a firewall may refuse one
-    /// path, and a dead path says nothing.
-    pub fn has_peer_ended(&self, paths: usize) -> bool {
-        self.refused >= paths || self.refused > 0 && self.tried >= 2 * paths
+    /// Whether the peer's process has ended. Who watches it `knows` ([`btl::has_ended`](opal_core::framework::btl::has_ended)). Otherwise
+    /// nobody listens any more where it did: a process listens as long as it lives; but a firewall may refuse one path, and a dead path
+    /// says nothing.
+    pub fn has_peer_ended(&self, paths: usize, knows: Option<bool>) -> bool {
+        knows.unwrap_or(self.refused >= paths || self.refused > 0 && self.tried >= 2 * paths)
     }
 }
 

@@ -5,6 +5,7 @@ mod beyond;
 mod bytes;
 mod choices;
 mod connections;
+mod ended;
 mod failures;
 mod hosts;
 mod paths;

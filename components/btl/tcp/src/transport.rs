@@ -15,7 +15,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::net::{IpAddr, SocketAddr};
-use opal_core::framework::btl::{self, Endpoint, Job};
+use opal_core::framework::btl::{self, BrokenPath, Endpoint, Job};
 use opal_core::framework::reachable::same_network;
 use opal_core::sparse::OnceTable;
 use opal_core::sync::{AtomicBool, AtomicU64, AtomicUsize, ConditionalLock, Once, Ordering};
@@ -55,6 +55,8 @@ pub struct Transport {
     pub attempt_count: AtomicUsize,
     /// When attempts were looked at last.
     pub last_seen_ns: AtomicU64,
+    /// A connection broke and is made again.
+    pub is_broken: AtomicBool,
     /// Some connection has failed and nobody was told yet.
     pub has_failed: AtomicBool,
     /// Some connection is or was in force.
@@ -127,6 +129,7 @@ impl Transport {
             attempts: ConditionalLock::new(Vec::new()),
             attempt_count: AtomicUsize::new(0),
             last_seen_ns: AtomicU64::new(0),
+            is_broken: AtomicBool::new(false),
             has_failed: AtomicBool::new(false),
             used: AtomicBool::new(false),
             possible: AtomicUsize::new(usize::from(!is_alone)),
@@ -350,6 +353,22 @@ impl Transport {
     pub fn count_resumed(&self, again: usize) {
         self.resumed.fetch_add(1, Ordering::Relaxed);
         self.sent_again.fetch_add(again as u64, Ordering::Relaxed);
+    }
+
+    /// The connections that broke and are made again.
+    pub fn broken_paths(&self) -> Vec<BrokenPath> {
+        if !self.is_broken.load(Ordering::Relaxed) {
+            return Vec::new();
+        }
+        let broken = |connection: &Connection| {
+            let tx = connection.tx.lock();
+            let resume = tx.resume.filter(|_| tx.state.is_being_made())?;
+            let Path { local, remote } = self.path(connection, &tx);
+            let attempts = if resume.tried == 1 { "attempt" } else { "attempts" };
+            let tried = format!("{} to {}, {} {attempts}", local.address, remote.address, resume.tried);
+            Some(BrokenPath { peer: connection.peer, since_ns: resume.since_ns, tried })
+        };
+        self.all().filter_map(broken).collect()
     }
 
     /// For people: both ends of a connection, where they are now.

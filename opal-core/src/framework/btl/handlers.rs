@@ -95,6 +95,20 @@ pub fn peer_named(peer: u32) -> String {
     }
 }
 
+static HAS_ENDED: Once<fn(peer: u32) -> Option<bool>> = Once::new();
+
+/// Registers the function that asks whoever watches the processes of the job whether one has ended, and waits for nothing; once.
+pub fn watch_processes(has_ended: fn(peer: u32) -> Option<bool>) {
+    HAS_ENDED.call_once(|| has_ended);
+}
+
+/// For modules whose paths to a peer fail: whether its process has ended before its time. `Some(false)`: not as far as is known, and it
+/// will be known soon after. `None`: nobody watches it, and the paths alone tell. Costs a look at shared memory.
+#[cold]
+pub fn has_ended(peer: u32) -> Option<bool> {
+    HAS_ENDED.get().and_then(|has_ended| has_ended(peer))
+}
+
 #[cold]
 fn unhandled(am: AmId, peer: u32) {
     crate::verbose!(FRAMEWORK, 10, "dropped a message of kind {am} from process {peer}: nobody handles that kind");

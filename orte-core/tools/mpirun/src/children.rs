@@ -82,6 +82,8 @@ pub enum Event {
     Up(Vec<u8>),
     /// The agent of this node ended with this wait status; its process.
     AgentEnded(u32, i32, u32),
+    /// The connection to this node broke and goes on between these addresses.
+    Resumed(u32, String),
     /// Nothing more is heard of this node, with the reason as half a sentence.
     Lost(u32, String),
 }
@@ -321,9 +323,10 @@ impl Children {
         match (child.state, guest.theirs) {
             (State::Awaited, 0) => {}
             (State::Up, 1..) => {
-                let resumed = child.link.as_mut().map(|link| link.resume(guest.wire, guest.told, guest.theirs));
-                if resumed.is_some_and(|resumed| resumed.is_ok()) {
+                let Some(link) = &mut child.link else { return };
+                if link.resume(guest.wire, guest.told, guest.theirs).is_ok() {
                     child.broken = None;
+                    events.push(Event::Resumed(child.node, link.ends().to_owned()));
                     // Some of it may have come with the call.
                     self.hear(index, events);
                 }

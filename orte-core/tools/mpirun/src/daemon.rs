@@ -6,6 +6,7 @@
 
 mod below;
 mod call;
+mod greeting;
 mod input;
 mod output;
 mod ready;

@@ -67,6 +67,8 @@ enum State {
 pub enum HostEvent {
     /// Its daemon says this.
     Said(u32, Frame),
+    /// The connection to its daemon broke and goes on between these addresses.
+    Resumed(u32, String),
     /// Nothing more is heard of it: what happened, as half a sentence, and whether its daemon had called before.
     Lost(u32, String, bool),
     /// Nor of this one, because what was lost stands between.
@@ -192,6 +194,7 @@ impl There {
                         false => self.agent_ended(node, end),
                     }
                 }
+                children::Event::Resumed(node, ends) => events.push(HostEvent::Resumed(node, ends)),
                 children::Event::Lost(node, why) => self.lose(node, why, &mut events),
                 // Nobody is above.
                 children::Event::Up(_) => {}
@@ -215,6 +218,7 @@ impl There {
             Frame::AgentEnded(of, status, why) if is_parent(of) => {
                 self.agent_ended(of, AgentEnd { status, at: Instant::now(), pid: None, why });
             }
+            Frame::Resumed(of, ends) if is_parent(of) => events.push(HostEvent::Resumed(of, ends)),
             Frame::HostLost(of, why) if is_parent(of) => self.lose(of, why, events),
             Frame::Entrance(addresses) if self.launcher.starts_all() => self.children.set_entrance(node, addresses),
             frame => {

@@ -162,6 +162,9 @@ const WAITING: &[&str] = &[
     "gateway",
     "no_route",
     "other_family",
+    "rejects",
+    "prohibits",
+    "dies",
 ];
 /// Of [`WAITING`].
 const AT_ONCE: usize = 3;

@@ -2,8 +2,10 @@
 
 use super::*;
 use crate::component::needed;
+use crate::failure_message;
 use crate::interfaces::{self, Interface};
 use crate::params;
+use crate::path::Path;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
@@ -30,6 +32,7 @@ fn interfaces_by_name_and_network() {
     assert_eq!(names("eth0", ""), ["eth0"]);
     assert_eq!(names("10.0.0.0/8, lo", ""), ["lo", "eth0"]);
     assert_eq!(names("", "ib0,127.0.0.0/8,::1"), ["eth0"]);
+    assert_eq!(names("10.0.0.0/8,192.168.0.0/16", "lo,ib0"), ["eth0"], "of those that are included");
     let (only_six, _) = interfaces::choose(machine(), "2001:db8::/32", "").unwrap();
     assert_eq!(only_six[0].addresses.len(), 1);
     assert!(only_six[0].addresses[0].0.is_ipv6());
@@ -159,4 +162,18 @@ fn only_what_a_process_of_the_job_can_need_listens() {
     assert_eq!(names(true, false, false), ["lo", "eth0", "eth1"], "the user names them");
     let job = Job { one_node: true, ..job(0, 2) };
     assert_eq!(needed(all().split_off(1), &job, true, false).len(), 2, "the loopback is excluded");
+}
+
+#[test]
+fn a_spare_path_that_was_found_is_named_once() {
+    let tcp = with_interfaces(job(0, 2), 1);
+    let own = super::record(tcp);
+    let there = |last: u8| AddressRecord { address: [10, 0, 0, last].into(), ..own };
+    let path = |last| Path { local: own, remote: there(last) };
+    let spare = [2, 3].map(path).to_vec();
+    let endpoint = tcp.transport.add_guessing(1, 0, (own, there(1)), path(1), spare).unwrap();
+    let connection = tcp.transport.connection(endpoint.0).unwrap();
+    connection.found.call_once(|| path(2));
+    let said = failure_message::tried(&tcp.transport, connection);
+    assert_eq!((said.matches("10.0.0.2").count(), said.matches("10.0.0.3").count()), (1, 1), "{said}");
 }

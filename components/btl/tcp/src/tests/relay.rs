@@ -22,7 +22,12 @@ pub enum Sender {
 impl Relay {
     /// To this listener.
     pub fn new(to: SocketAddr) -> Relay {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        Relay::at(0, to)
+    }
+
+    /// At this port.
+    pub fn at(port: u16, to: SocketAddr) -> Relay {
+        let listener = TcpListener::bind(("127.0.0.1", port)).unwrap();
         listener.set_nonblocking(true).unwrap();
         Relay { listener, to, ends: Vec::new() }
     }

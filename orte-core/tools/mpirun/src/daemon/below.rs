@@ -83,6 +83,7 @@ pub fn pass_on(events: Vec<Event>, up: &mut Up) -> Vec<(u32, Frame)> {
             Event::Here(node, frame) => here.push((node, frame)),
             Event::Up(bytes) => up.pass(&bytes),
             Event::AgentEnded(node, status, _) => up.send(&Frame::AgentEnded(node, status, None)),
+            Event::Resumed(node, ends) => up.send(&Frame::Resumed(node, ends)),
             Event::Lost(node, why) => up.send(&Frame::HostLost(node, why)),
         }
     }

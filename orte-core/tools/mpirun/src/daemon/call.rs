@@ -1,15 +1,15 @@
 //! How a daemon comes to trust mpirun, or the daemon that started it: it reads the invitation, calls, and gets its orders.
 
-use crate::link::{self, Link, Wire};
+use super::greeting::{Greeting, HUNG_UP, Progress};
+use crate::link::Link;
 use crate::refusal::{OWN, Refusal};
-use orte_core::oob::handshake::Step;
 use orte_core::oob::invitation::{LONGEST, Refused};
-use orte_core::oob::{Calling, Frame, Invitation, JobOrders, Receiver, Sender};
+use orte_core::oob::{Calling, Frame, Invitation, JobOrders};
 use orte_core::routed::envelope;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
-use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, sockopt};
+use rustix::net::{AddressFamily, SocketFlags, SocketType, sockopt};
 use rustix::thread::CpuSet;
 use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
@@ -197,34 +197,16 @@ pub fn begin(address: &SocketAddr) -> Result<OwnedFd, Errno> {
 fn prove(invitation: &Invitation, node: u32, socket: OwnedFd, end: Instant) -> Result<Link, Refusal> {
     let failed = |why: &dyn std::fmt::Display| Refusal::system("calling mpirun", why);
     let nonce = opal_core::sys::random().map_err(|errno| failed(&errno))?;
-    let mut calling = Calling::new(invitation.secret, node, nonce);
-    // A new connection's buffer has room for both messages.
-    let send = |bytes: &[u8]| match rustix::net::send(&socket, bytes, SendFlags::NOSIGNAL) {
-        Ok(sent) if sent == bytes.len() => Ok(()),
-        Ok(_) => Err(failed(&"it takes nothing")),
-        Err(errno) => Err(failed(&errno)),
-    };
-    send(calling.call())?;
-    let mut chunk = [0; 4096];
+    let calling = Calling::new(invitation.secret, node, nonce);
+    let silence = Duration::from_millis(invitation.silence_ms);
+    let mut greeting = Greeting::begin(socket, calling, silence).map_err(|failure| failed(&failure))?;
     loop {
-        wait(&[(&socket, PollFlags::IN)], end)?;
-        let read = match rustix::net::recv(&socket, &mut chunk[..], RecvFlags::DONTWAIT) {
-            Ok((0, _)) | Err(Errno::CONNRESET) => return Err(failed(&HUNG_UP)),
-            Ok((read, _)) => read,
-            Err(Errno::AGAIN | Errno::INTR) if Instant::now() < end => continue,
-            Err(Errno::AGAIN | Errno::INTR) => return Err(failed(&"it does not answer")),
-            Err(errno) => return Err(failed(&errno)),
+        wait(&[(&greeting.socket(), PollFlags::IN)], end)?;
+        greeting = match greeting.advance().map_err(|failure| failed(&failure))? {
+            Progress::Done(wire, _) => return Ok(Link::new(wire)),
+            Progress::Waiting(_) if Instant::now() >= end => return Err(failed(&"it does not answer")),
+            Progress::Waiting(greeting) => greeting,
         };
-        match calling.push(&chunk[..read]).map_err(|flaw| failed(&flaw))? {
-            Step::Trusted { keys, rest, send: bytes, .. } => {
-                send(&bytes)?;
-                link::notice_silent_host(socket.as_fd(), Duration::from_millis(invitation.silence_ms))
-                    .map_err(|errno| failed(&errno))?;
-                let wire = Wire::new(socket, Sender::new(keys.daemon), Receiver::new(keys.mpirun, rest));
-                return Ok(Link::new(wire));
-            }
-            Step::Wait | Step::Send(_) => {}
-        }
     }
 }
 
@@ -255,8 +237,6 @@ const SLURM_NAME: &str = "SLURMD_NODENAME";
 const SSH_CONNECTION: &str = "SSH_CONNECTION";
 /// By how much the address that ssh came from is tried before the others.
 const HEAD_START: Duration = Duration::from_millis(300);
-/// Of who was called and does not want to hear more.
-const HUNG_UP: &str = "it hung up";
 /// How long whoever listens at one of mpirun's addresses may take to answer, if there are others.
 const ANSWER: Duration = Duration::from_secs(10);
 

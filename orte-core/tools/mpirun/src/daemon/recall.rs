@@ -2,13 +2,13 @@
 //! end has ended, or it is too late. Nothing here waits.
 
 use super::call::begin;
-use crate::link::{Wire, notice_silent_host};
-use orte_core::oob::handshake::Step;
-use orte_core::oob::{Calling, Receiver, Secret, Sender};
+use super::greeting::{Failure, Greeting, Progress};
+use crate::link::Wire;
+use orte_core::oob::{Calling, Secret};
 use rustix::event::PollFlags;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, SendFlags, sockopt};
+use rustix::net::sockopt;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
@@ -36,10 +36,15 @@ pub struct Recall {
 }
 
 struct Attempt {
-    socket: OwnedFd,
+    step: Step,
     address: SocketAddr,
-    calling: Option<Calling>,
     until: Instant,
+}
+
+enum Step {
+    /// The system connects.
+    Connecting(OwnedFd),
+    Greeting(Greeting),
 }
 
 /// What came of it so far.
@@ -50,13 +55,6 @@ pub enum Outcome {
     Again(Box<Wire>, u64),
     /// Nobody is there.
     Over,
-}
-
-/// Why an attempt failed.
-enum Failure {
-    /// The host answers that nobody listens.
-    Refused,
-    Other,
 }
 
 impl Recall {
@@ -70,8 +68,10 @@ impl Recall {
     /// What to wait for.
     pub fn interest(&self) -> Option<(BorrowedFd<'_>, PollFlags)> {
         let attempt = self.attempt.as_ref()?;
-        let flags = if attempt.calling.is_some() { PollFlags::IN } else { PollFlags::OUT };
-        Some((attempt.socket.as_fd(), flags))
+        Some(match &attempt.step {
+            Step::Connecting(socket) => (socket.as_fd(), PollFlags::OUT),
+            Step::Greeting(greeting) => (greeting.socket(), PollFlags::IN),
+        })
     }
 
     /// Goes on as far as that is possible now. `taken` frames of the other end are here.
@@ -80,15 +80,15 @@ impl Recall {
         if now >= self.until {
             return Outcome::Over;
         }
-        let Some(mut attempt) = self.attempt.take() else { return self.start(now) };
-        match attempt.advance(&self.whom, taken) {
-            Ok(Some((wire, theirs))) => Outcome::Again(Box::new(wire), theirs),
-            Ok(None) if now < attempt.until => {
-                self.attempt = Some(attempt);
+        let Some(Attempt { step, address, until }) = self.attempt.take() else { return self.start(now) };
+        match step.advance(&self.whom, taken) {
+            Ok(Advanced::Done(wire, theirs)) => Outcome::Again(wire, theirs),
+            Ok(Advanced::Waiting(step)) if now < until => {
+                self.attempt = Some(Attempt { step, address, until });
                 Outcome::Waiting
             }
-            Ok(None) => self.failed(attempt.address, Failure::Other, now),
-            Err(failure) => self.failed(attempt.address, failure, now),
+            Ok(Advanced::Waiting(_)) => self.failed(address, false, now),
+            Err(failure) => self.failed(address, is_refusal(&failure), now),
         }
     }
 
@@ -99,17 +99,17 @@ impl Recall {
         }
         match begin(&address) {
             Ok(socket) => {
-                self.attempt = Some(Attempt { socket, address, calling: None, until: now + ANSWER });
+                self.attempt = Some(Attempt { step: Step::Connecting(socket), address, until: now + ANSWER });
                 Outcome::Waiting
             }
-            Err(errno) => self.failed(address, Failure::of(errno), now),
+            Err(errno) => self.failed(address, errno == Errno::CONNREFUSED, now),
         }
     }
 
     /// The process has ended if its host says so where the connection was: another machine may have one of the other addresses. So it has
     /// if none of them is left.
-    fn failed(&mut self, address: SocketAddr, failure: Failure, now: Instant) -> Outcome {
-        if matches!(failure, Failure::Refused) {
+    fn failed(&mut self, address: SocketAddr, is_refused: bool, now: Instant) -> Outcome {
+        if is_refused {
             self.refused += 1;
             if self.broken == Some(address) || self.refused == self.whom.addresses.len() {
                 return Outcome::Over;
@@ -124,54 +124,35 @@ impl Recall {
     }
 }
 
-impl Attempt {
-    fn advance(&mut self, whom: &Whom, taken: u64) -> Result<Option<(Wire, u64)>, Failure> {
-        if self.calling.is_none() {
-            sockopt::socket_error(&self.socket).and_then(|result| result).map_err(Failure::of)?;
-            if rustix::net::getpeername(&self.socket).is_err() {
-                return Ok(None);
-            }
-            let nonce = opal_core::sys::random().map_err(Failure::of)?;
-            let calling = Calling::again(whom.secret, whom.node, taken, nonce);
-            self.send(calling.call())?;
-            self.calling = Some(calling);
-        }
-        let Some(calling) = &mut self.calling else { return Ok(None) };
-        let mut chunk = [0; 4096];
-        loop {
-            let read = match rustix::net::recv(&self.socket, &mut chunk[..], RecvFlags::DONTWAIT) {
-                Ok((0, _)) => return Err(Failure::Other),
-                Ok((read, _)) => read,
-                Err(Errno::INTR) => continue,
-                Err(Errno::AGAIN) => return Ok(None),
-                Err(errno) => return Err(Failure::of(errno)),
-            };
-            // Whoever answers wrongly is somebody else.
-            let step = calling.push(&chunk[..read]).map_err(|_| Failure::Other)?;
-            if let Step::Trusted { keys, rest, send, theirs, .. } = step {
-                self.send(&send)?;
-                notice_silent_host(self.socket.as_fd(), whom.silence).map_err(Failure::of)?;
-                let socket = self.socket.try_clone().map_err(|_| Failure::Other)?;
-                let wire = Wire::new(socket, Sender::new(keys.daemon), Receiver::new(keys.mpirun, rest));
-                return Ok(Some((wire, theirs)));
-            }
-        }
-    }
+/// How far an attempt is.
+enum Advanced {
+    Waiting(Step),
+    Done(Box<Wire>, u64),
+}
 
-    /// A new connection's buffer has room for both messages.
-    fn send(&self, bytes: &[u8]) -> Result<(), Failure> {
-        match rustix::net::send(&self.socket, bytes, SendFlags::NOSIGNAL | SendFlags::DONTWAIT) {
-            Ok(sent) if sent == bytes.len() => Ok(()),
-            Ok(_) => Err(Failure::Other),
-            Err(errno) => Err(Failure::of(errno)),
-        }
+impl Step {
+    fn advance(self, whom: &Whom, taken: u64) -> Result<Advanced, Failure> {
+        let greeting = match self {
+            Step::Greeting(greeting) => greeting,
+            Step::Connecting(socket) => {
+                sockopt::socket_error(&socket).and_then(|result| result).map_err(Failure::System)?;
+                if rustix::net::getpeername(&socket).is_err() {
+                    return Ok(Advanced::Waiting(Step::Connecting(socket)));
+                }
+                let nonce = opal_core::sys::random().map_err(Failure::System)?;
+                Greeting::begin(socket, Calling::again(whom.secret, whom.node, taken, nonce), whom.silence)?
+            }
+        };
+        Ok(match greeting.advance()? {
+            Progress::Waiting(greeting) => Advanced::Waiting(Step::Greeting(greeting)),
+            Progress::Done(wire, theirs) => Advanced::Done(Box::new(wire), theirs),
+        })
     }
 }
 
-impl Failure {
-    fn of(errno: Errno) -> Failure {
-        if errno == Errno::CONNREFUSED { Failure::Refused } else { Failure::Other }
-    }
+/// The host answers that nobody listens.
+fn is_refusal(failure: &Failure) -> bool {
+    matches!(failure, Failure::System(Errno::CONNREFUSED))
 }
 
 /// How long one address may take to answer.

@@ -70,6 +70,13 @@ impl Running {
                     }
                 }
             }
+            HostEvent::Resumed(node, ends) => {
+                if self.job.verbose {
+                    let host = &self.job.names[node as usize];
+                    say(&format!("the connection to the daemon of host {host} broke and goes on, between {ends}"));
+                }
+                Ok(())
+            }
             HostEvent::Lost(node, why, was_up) => {
                 self.lost(node, why, was_up);
                 Ok(())

@@ -80,7 +80,9 @@ impl Running {
             // Others may end it, whom the root of the universe knows.
             Purpose::Stall if states.iter().any(|(_, doing)| doing.needed.is_beyond_job()) => self.note_stall(true),
             Purpose::Stall => {
-                say(&format!("all ranks that run {waited}: a deadlock, or damaged memory"));
+                let is_broken = states.iter().any(|(_, doing)| doing.needed == Needed::Path);
+                let why = if is_broken { BROKEN } else { "a deadlock, or damaged memory" };
+                say(&format!("all ranks that run {waited}: {why}"));
                 say_lines();
                 // Other jobs may wait for them.
                 self.note_stall(true);
@@ -112,7 +114,7 @@ impl Running {
         match doing.needed {
             Needed::Rank(rank) => Some(ProcessName { job: self.job_number, rank }),
             Needed::OfOtherJob(name) => Some(name),
-            Needed::SomeOfJob | Needed::SomeOfOtherJobs => None,
+            Needed::SomeOfJob | Needed::SomeOfOtherJobs | Needed::Path => None,
         }
     }
 
@@ -245,5 +247,6 @@ fn joined(lines: &[String]) -> String {
     lines.iter().map(|line| line.to_owned() + "\n").collect()
 }
 
+const BROKEN: &str = "a connection between hosts broke, and is made again";
 /// How long the daemons may take: a process in each rank's place is stopped for a moment. Mpiruns of further jobs have daemons, too.
 const PATIENCE: Duration = Duration::from_secs(3);
