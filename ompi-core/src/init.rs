@@ -163,7 +163,7 @@ fn start() -> opal_core::Result<()> {
     if inherited.is_some() {
         shmem::select(inherited)?;
     }
-    wait::expect_local_ranks(environment.identity().local_size);
+    wait::expect_local_ranks(environment.identity().local_rank, environment.identity().local_size);
     if let Some(secret) = environment.secret() {
         let ess::Identity { job, rank, size, local_size, .. } = environment.identity();
         btl::set_job(btl::Job { number: job, index: rank, size, one_node: local_size == size, secret });

@@ -87,6 +87,19 @@ mod hosted {
         cores
     }
 
+    /// This thread goes on on the `nth` of the cores on which it may run, counted round; afterwards it may run on all of them as before.
+    /// `false` where there is no choice.
+    pub fn move_to_core(nth: usize) -> bool {
+        let Ok(all) = rustix::thread::sched_getaffinity(None) else { return false };
+        let count = all.count() as usize;
+        let mut cores = (0..rustix::thread::CpuSet::MAX_CPU).filter(|core| all.is_set(*core));
+        let (true, Some(core)) = (count > 1, cores.nth(nth % count.max(1))) else { return false };
+        let mut one = rustix::thread::CpuSet::new();
+        one.set(core);
+        let moved = rustix::thread::sched_setaffinity(None, &one).is_ok();
+        moved && rustix::thread::sched_setaffinity(None, &all).is_ok()
+    }
+
     /// The core on which this thread runs at the moment.
     pub fn current_core() -> Option<usize> {
         Some(rustix::thread::sched_getcpu())
@@ -136,6 +149,11 @@ mod bare {
     /// Those of the host that the boot line names; else each rank has its own.
     pub fn own_cores() -> Cores {
         crate::sys::host_cores().map_or([u64::MAX; 4], |mask| [mask, 0, 0, 0])
+    }
+
+    /// As below.
+    pub fn move_to_core(_nth: usize) -> bool {
+        false
     }
 
     /// Each rank has its own.

@@ -1,10 +1,12 @@
 //! Whether waiting ranks may spin: as many cores as ranks on this node.
 
-use crate::sync::{AtomicBool, Mutex, Ordering};
+use crate::sync::{AtomicBool, AtomicU32, Mutex, Ordering};
 use crate::sys::{self, Cores};
 
-/// Tells how many ranks run on this node: what counts until [`add_local_rank`] was told of another one.
-pub fn expect_local_ranks(ranks: u32) {
+/// Tells how many ranks run on this node, and which of them this one is: what counts until [`add_local_rank`] was told of another one.
+pub fn expect_local_ranks(index: u32, ranks: u32) {
+    INDEX.store(index, Ordering::Relaxed);
+    RANKS.store(ranks, Ordering::Relaxed);
     MAY_SPIN.store(has_cores_for(ranks), Ordering::Relaxed);
 }
 
@@ -35,6 +37,15 @@ pub fn may_spin() -> bool {
     MAY_SPIN.load(Ordering::Relaxed)
 }
 
+/// This thread goes on on a core that no other rank of the node goes to, if it may choose; afterwards it may run anywhere as before. Each
+/// time that is another one, so that two jobs do not meet again.
+pub fn leave_core() -> bool {
+    let ranks = RANKS.load(Ordering::Relaxed);
+    let turn = TURN.fetch_add(1, Ordering::Relaxed);
+    let nth = INDEX.load(Ordering::Relaxed).wrapping_add(turn.wrapping_mul(ranks));
+    sys::move_to_core(nth as usize)
+}
+
 /// The ranks of this node that are known, and the cores that any of them may run on.
 struct Load {
     ranks: u32,
@@ -56,6 +67,9 @@ fn count(cores: &Cores) -> u32 {
     cores.iter().map(|word| word.count_ones()).sum()
 }
 
+static INDEX: AtomicU32 = AtomicU32::new(0);
+static RANKS: AtomicU32 = AtomicU32::new(1);
+static TURN: AtomicU32 = AtomicU32::new(0);
 static MAY_SPIN: AtomicBool = AtomicBool::new(true);
 static LOAD: Mutex<Load> = Mutex::new(Load { ranks: 0, cores: [0; 4] });
 
