@@ -143,9 +143,7 @@ static inline struct bench bench_start(int *argc, char ***argv, struct bench b)
     }
     if (b.o.pin && !pin_to_core(b.rank))
         bench_die(&b, "could not be pinned; leave --pin out to measure a floating process", b.rank);
-#if defined(__linux__)
-    b.o.crowded = b.ranks > sysconf(_SC_NPROCESSORS_ONLN);
-#endif
+    b.o.crowded = b.ranks > cores();
     bench_identify(&b);
     return b;
 }

@@ -326,7 +326,10 @@ static void receiver(int peer)
     }
 }
 
-/* LISTENS: the same while a tool listens to transports, which tells nothing while these messages travel. */
+/*
+ * LISTENS: the same while a tool listens to transports, which tells nothing while these messages travel, and after one has asked for what
+ * it looks at no more.
+ */
 #ifdef LISTENS
 static void told(MPI_T_event_instance instance, MPI_T_event_registration registration, MPI_T_cb_safety safety, void *data)
 {
@@ -346,6 +349,21 @@ static void listen_to_transports(void)
         exit(5);
     MPI_T_event_register_callback(registration, MPI_T_CB_REQUIRE_NONE, MPI_INFO_NULL, &connected, told);
 }
+
+static void measure_and_stop(void)
+{
+    int index, count;
+    MPI_Comm world = MPI_COMM_WORLD;
+    MPI_T_pvar_session session;
+    MPI_T_pvar_handle handle;
+    MPI_T_pvar_session_create(&session);
+    MPI_T_pvar_get_index("pml_messages_sent", MPI_T_PVAR_CLASS_COUNTER, &index);
+    if (MPI_T_pvar_handle_alloc(session, index, &world, &handle, &count) != MPI_SUCCESS)
+        exit(5);
+    MPI_T_pvar_handle_free(session, &handle);
+    MPI_T_pvar_handle_alloc(session, index, &world, &handle, &count);
+    MPI_T_pvar_session_free(&session);
+}
 #endif
 
 int main(int argc, char **argv)
@@ -356,6 +374,9 @@ int main(int argc, char **argv)
     listen_to_transports();
 #endif
     MPI_Init(&argc, &argv);
+#ifdef LISTENS
+    measure_and_stop();
+#endif
     comm = MPI_COMM_WORLD;
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &ranks);

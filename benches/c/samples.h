@@ -71,18 +71,36 @@ static inline int involuntary(void)
     return (int)use.ru_nivcsw;
 }
 
+static inline int cores(void)
+{
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    return online > 0 ? (int)online : 1;
+}
+
 /* Number n to core n % cores. */
 static inline int pin_to_core(int n)
 {
 #if defined(__linux__)
     cpu_set_t one;
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
     CPU_ZERO(&one);
-    CPU_SET((int)(n % (cores > 0 ? cores : 1)), &one);
+    CPU_SET(n % cores(), &one);
     return sched_setaffinity(0, sizeof one, &one) == 0;
 #else
     (void)n;
     return 0;
+#endif
+}
+
+/* Takes back what pinned this thread, and those that it starts from now on. */
+static inline void on_all_cores(void)
+{
+#if defined(__linux__)
+    cpu_set_t all;
+    CPU_ZERO(&all);
+    for (int core = 0; core < cores(); core++)
+        CPU_SET(core, &all);
+    if (sched_setaffinity(0, sizeof all, &all) != 0)
+        perror("sched_setaffinity");
 #endif
 }
 

@@ -424,6 +424,33 @@ static void too_short(int pauses)
     MPI_Request_free(&q[0]), MPI_Request_free(&q[1]);
 }
 
+/* Every other partition first, a pause, then the others: pieces of one partition each, whose number alone takes no time. */
+static void every_other(int n)
+{
+    MPI_Request q[2];
+    int *out = check_alloc((size_t)n * sizeof *out), *in = check_alloc((size_t)n * sizeof *in), bad = 0;
+    double end;
+    MPI_Psend_init(out, n, 1, MPI_INT, next, 11, MPI_COMM_WORLD, MPI_INFO_NULL, &q[0]);
+    MPI_Precv_init(in, 1, n, MPI_INT, previous, 11, MPI_COMM_WORLD, MPI_INFO_NULL, &q[1]);
+    for (int i = 0; i < n; i++)
+        out[i] = check_rank + i, in[i] = -1;
+    double start = MPI_Wtime();
+    MPI_Startall(2, q);
+    for (int first = 0; first < 2; first++) {
+        for (int i = first; i < n; i += 2)
+            MPI_Pready(i, q[0]);
+        for (end = MPI_Wtime() + 1e-3; MPI_Wtime() < end && first == 0;)
+            ;
+    }
+    MPI_Waitall(2, q, MPI_STATUSES_IGNORE);
+    CHECK_MSG(MPI_Wtime() - start < 10, "%d partitions took %g s", n, MPI_Wtime() - start);
+    for (int i = 0; i < n; i++)
+        bad += in[i] != previous + i;
+    CHECK_EQ(bad, 0);
+    MPI_Request_free(&q[0]), MPI_Request_free(&q[1]);
+    free(out), free(in);
+}
+
 int main(int argc, char **argv)
 {
     start(&argc, &argv, "partitioned");
@@ -445,6 +472,7 @@ int main(int argc, char **argv)
     communicators();
     between_groups();
     too_short(0), too_short(1);
+    every_other(60000);
     differential(check_ranks > 4 ? 8 : 25);
     return finish();
 }

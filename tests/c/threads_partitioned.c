@@ -67,6 +67,27 @@ static void work(struct thread *thread)
     }
 }
 
+/* The main thread waits and frees the requests while others may still be in their last MPI_Pready. */
+static void freed(struct thread *thread)
+{
+    for (int round = 0; round < 4 * ROUNDS; round++) {
+        if (thread->number == 0) {
+            round_now = 3 * round;
+            MPI_Psend_init(out, THREADS * EACH, bytes, MPI_BYTE, next(), 1, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[0]);
+            MPI_Precv_init(in, THREADS * EACH, bytes, MPI_BYTE, previous(), 1, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[1]);
+            MPI_Startall(2, requests);
+        }
+        pthread_barrier_wait(&all);
+        mark(thread->number);
+        if (thread->number)
+            continue;
+        MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+        CHECK_EQ(in[bytes], pattern((size_t)bytes, previous() + round_now));
+        MPI_Request_free(&requests[0]);
+        MPI_Request_free(&requests[1]);
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const int sizes[] = {3, 200, 5000};
@@ -80,6 +101,7 @@ int main(int argc, char **argv)
         MPI_Precv_init(in, THREADS * EACH, bytes, MPI_BYTE, previous(), 1, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[1]);
         in_threads(work);
         MPI_Request_free(&requests[0]), MPI_Request_free(&requests[1]);
+        in_threads(freed);
         free(out), free(in);
     }
     return finish();

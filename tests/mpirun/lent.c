@@ -1,7 +1,7 @@
 /*
  * Rounds of partitioned communication (MPI 5.0 section 4.2) whose sender computes before each mark, so that the receiver copies their
  * pieces out of its memory. In the middle of one round the system forbids that: the receive fails with MPI_ERR_OTHER once all else is
- * there, the send does not, and later rounds are as before.
+ * there, the send does not, and later rounds are as before. What MPI_Parrived says is there is there at once.
  */
 #define _GNU_SOURCE
 #include <mpi.h>
@@ -42,17 +42,38 @@ static void fail(const char *what, int number)
     MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
+static int is_wrong(const unsigned char *data, int at)
+{
+    for (int i = 0; i < BYTES; i++)
+        if (data[at * BYTES + i] != (unsigned char)(i * 7 + at + round_now))
+            return 1;
+    return 0;
+}
+
 /* The partitions that are not as their sender had them. */
 static int wrong(const unsigned char *data)
 {
     int count = 0;
     for (int at = 0; at < PARTITIONS; at++)
-        for (int i = 0; i < BYTES; i++)
-            if (data[at * BYTES + i] != (unsigned char)(i * 7 + at + round_now)) {
-                count++;
-                break;
-            }
+        count += is_wrong(data, at);
     return count;
+}
+
+/* Looks at each partition as soon as it is said to be there, until the round has ended. */
+static void look(MPI_Request request, const unsigned char *data)
+{
+    int seen[PARTITIONS] = {0}, over = 0, flag;
+    while (!over) {
+        MPI_Request_get_status(request, &over, MPI_STATUS_IGNORE);
+        for (int at = 0; at < PARTITIONS && !over; at++) {
+            flag = 0;
+            if (seen[at] || MPI_Parrived(request, at, &flag) != MPI_SUCCESS || !flag)
+                continue;
+            if (is_wrong(data, at))
+                fail("MPI_Parrived told of a partition without its data", at);
+            seen[at] = 1;
+        }
+    }
 }
 
 static void received(int error, const MPI_Status *status, const unsigned char *data)
@@ -96,6 +117,8 @@ int main(int argc, char **argv)
                 data[at * BYTES + i] = (unsigned char)(i * 7 + at + round);
             MPI_Pready(at, request);
         }
+        if (rank == 1)
+            look(request, data);
         int error = MPI_Wait(&request, &status);
         if (rank == 1)
             received(error, &status, data);

@@ -22,13 +22,13 @@ use core::hint::cold_path;
 use opal_core::sync::Mutex;
 
 // Held while one is chosen, so that the last choice is made of what holds then.
-static STATE: Mutex<State> = Mutex::new(State { is_open: false, is_counted: false });
+static STATE: Mutex<State> = Mutex::new(State { is_open: false, counting: 0 });
 
 struct State {
     // MPI is active.
     is_open: bool,
-    // Rises only: a tool that counts again finds it so.
-    is_counted: bool,
+    // How many want messages counted.
+    counting: usize,
 }
 
 impl EntryPoints {
@@ -59,11 +59,20 @@ pub fn open() {
     state.choose();
 }
 
-/// Messages are counted from now on, also on the fast path if the PML can.
+/// Messages are counted from now on, also on the fast path if the PML can: until [`uncount`].
 pub fn count() {
     let mut state = STATE.lock();
-    state.is_counted = true;
+    state.counting += 1;
     state.choose();
+}
+
+/// So many who called [`count`] want to know no more: with the last one no fast path counts.
+pub fn uncount(users: usize) {
+    if users > 0 {
+        let mut state = STATE.lock();
+        state.counting = state.counting.saturating_sub(users);
+        state.choose();
+    }
 }
 
 /// What tools want to hear has changed, or something waits to be told, or nothing any more.
@@ -90,8 +99,9 @@ impl State {
         if !self.is_open || !init::is_active() {
             return;
         }
-        let pml = pml::selected();
-        let fast = match self.is_counted {
+        let (pml, is_counted) = (pml::selected(), self.counting > 0);
+        pml.set_counting(is_counted);
+        let fast = match is_counted {
             _ if pml::is_observed() || pending::waits() => Some(EntryPoints::TELLING),
             true => pml.counting_fast_path(),
             false => pml.fast_path(),

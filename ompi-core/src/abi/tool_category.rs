@@ -69,7 +69,7 @@ rows! {
         unsafe { list(&category::get(cat_index)?.categories, len, indices) }
     }
 
-    /// A number that grows when something is added to a category: performance variables of algorithms, two each. MPI 5.0 §15.3.9.
+    /// A number that grows when something is added to a category: performance variables of algorithms, three each. MPI 5.0 §15.3.9.
     fn T_category_changed(update_number: Out<c_int>) [tool] => {
         update_number.set(pvar::added() as c_int);
         Ok(())

@@ -13,10 +13,11 @@ use crate::framework::coll::Call;
 use crate::framework::pml::{self, Observer};
 use crate::info::Info;
 use crate::report::listen;
+use crate::tool::collectives::Counting;
 use crate::tool::event::pending;
 use crate::tool::event::{self, DroppedFn, EventFn, FreeFn, ToolFunction};
 use crate::tool::value::{Datum, ValueType};
-use crate::tool::{NO_OBJECT, collectives, element, pvar};
+use crate::tool::{NO_OBJECT, element, pvar};
 use core::ffi::{c_char, c_int, c_void};
 use opal_core::sync::Mutex;
 
@@ -110,12 +111,9 @@ rows! {
             }
             (comm, found.context)
         };
-        let _changing = CHANGING.lock();
+        let mut heard = HEARD.lock();
         event_registration.set(event::register(event_index, comm, context)?);
-        if index == event::END {
-            collectives::want();
-        }
-        observe(index);
+        observe(&mut heard, index);
         Ok(())
     }
 
@@ -172,9 +170,9 @@ rows! {
         let freed = event::registration(event_registration)?;
         tell_pending();
         let last = {
-            let _changing = CHANGING.lock();
+            let mut heard = HEARD.lock();
             let last = event::free(event_registration, last)?;
-            observe(freed.event());
+            observe(&mut heard, freed.event());
             last
         };
         if let Some(last) = last {
@@ -248,18 +246,27 @@ pub(super) unsafe fn run_heard(comm: &Communicator, call: &Call<'_>) -> Result<(
 }
 
 // Held from a change of the registrations until what is observed follows it.
-static CHANGING: Mutex<()> = Mutex::new(());
+static HEARD: Mutex<Heard> = Mutex::new(Heard { ends: None, messages: false });
+
+/// For whom others count: registrations for the end of collective operations, which names the number of an algorithm, and for messages.
+struct Heard {
+    ends: Option<Counting>,
+    messages: bool,
+}
 
 /// The tool interface has ended: no callback runs from now on (MPI 5.0 §15.3.4), and nothing is observed for tools.
 pub(super) fn end_all() {
-    let _changing = CHANGING.lock();
+    let mut heard = HEARD.lock();
     event::free_all();
-    observe(event::MESSAGES);
+    observe(&mut heard, event::END);
+    observe(&mut heard, event::MESSAGES);
 }
 
-/// Registrations for an event came or went: from now on what is registered for is noted, and no more. Needs `CHANGING`.
-fn observe(changed: usize) {
+/// Registrations for an event came or went: from now on what is registered for is noted, and no more.
+fn observe(heard: &mut Heard, changed: usize) {
     if changed < event::MESSAGES {
+        let is_end = event::is_registered(event::END..event::END + 1);
+        heard.ends = is_end.then(|| heard.ends.take().unwrap_or_else(Counting::begin));
         return;
     }
     let messages = event::is_registered(event::MESSAGES..event::PATHS);
@@ -277,12 +284,13 @@ fn observe(changed: usize) {
     match messages {
         true => {
             pml::observe_messages(Observer::Tools, pending::note_message);
-            fast_path::count();
         }
-        false => {
-            pml::ignore_messages(Observer::Tools);
-            fast_path::choose();
-        }
+        false => pml::ignore_messages(Observer::Tools),
+    }
+    match (core::mem::replace(&mut heard.messages, messages), messages) {
+        (false, true) => fast_path::count(),
+        (true, false) => fast_path::uncount(1),
+        _ => fast_path::choose(),
     }
 }
 

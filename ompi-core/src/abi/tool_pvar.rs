@@ -65,7 +65,7 @@ rows! {
 
     /// Ends a session of measurements. MPI 5.0 §15.3.7.
     fn T_pvar_session_free(session: Out<usize>) [tool] => {
-        session::free(session.get())?;
+        fast_path::uncount(session::free(session.get())?);
         session.set(session::NULL);
         Ok(())
     }
@@ -88,7 +88,7 @@ rows! {
 
     /// Ends the binding. MPI 5.0 §15.3.7.
     fn T_pvar_handle_free(session: Raw<usize>, handle: Out<usize>) [tool] => {
-        session::free_handle(session, handle.get())?;
+        fast_path::uncount(usize::from(session::free_handle(session, handle.get())?));
         handle.set(session::NULL);
         Ok(())
     }

@@ -28,7 +28,7 @@ pub use call::Call;
 pub use fallback::Fallback;
 pub use function::{ALL_FUNCTIONS, FUNCTIONS, Function, Functions, NEIGHBOR_FUNCTIONS, set_of};
 pub use module::{Candidate, Entry, Module, Table, not_here};
-pub use ran::{Ran, keep_last, look_at_verbosity, ran, take_last};
+pub use ran::{Ran, keep_last, leave_last, look_at_verbosity, ran, take_last};
 pub use tags::{PART_SETUP, PIECES, Tags};
 
 /// The root of a call on an intercommunicator is this process: MPI_ROOT.

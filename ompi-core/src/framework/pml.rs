@@ -223,6 +223,9 @@ pub trait Module: Sync {
         None
     }
 
+    /// Whether anybody wants to know what [`Module::count_traffic`] counts, from now on: else it need not count on fast paths.
+    fn set_counting(&self, _is_wanted: bool) {}
+
     /// Counts a message of the user's on a communicator that another component moved in parts: one that was sent to a rank, or that has
     /// arrived from one.
     fn count_message(&self, _comm: &Communicator, _has_arrived: bool, _rank: i32, _tag: i32, _bytes: usize) {}

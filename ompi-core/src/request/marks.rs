@@ -2,7 +2,7 @@
 //! thread: a bit for each partition, 64 in a word, of the last word those behind the last partition set.
 //!
 //! **Invariant:** the words of a send that is kept are there until it is forgotten. The mark that makes a word full is left to the
-//! component, and so is every mark where there are threads.
+//! component, and so are every mark where there are threads, and those of partitions that the component sees itself.
 #![allow(unsafe_code)] // words that the component keeps
 
 use super::Id;
@@ -12,6 +12,7 @@ struct Kept {
     handle: AtomicUsize,
     words: AtomicPtr<AtomicU64>,
     partitions: AtomicUsize,
+    closed: AtomicUsize,
 }
 
 static KEPT: [Kept; PLACES] = [const { Kept::none() }; PLACES];
@@ -22,6 +23,7 @@ impl Kept {
             handle: AtomicUsize::new(0),
             words: AtomicPtr::new(core::ptr::null_mut()),
             partitions: AtomicUsize::new(0),
+            closed: AtomicUsize::new(0),
         }
     }
 
@@ -29,6 +31,10 @@ impl Kept {
     fn mark(&self, handle: usize, partition: usize) -> bool {
         // Relaxed, here and below: one thread.
         if self.handle.load(Ordering::Relaxed) != handle || partition >= self.partitions.load(Ordering::Relaxed) {
+            return false;
+        }
+        let closed = self.closed.load(Ordering::Relaxed);
+        if partition & closed == closed {
             return false;
         }
         // SAFETY: by the promise made to `keep_marks` there are words for so many partitions.
@@ -51,16 +57,18 @@ pub(super) fn mark(handle: usize, partition: usize) -> bool {
     !threads_possible() && KEPT[handle % PLACES].mark(handle, partition)
 }
 
-/// From now on marks of this send go into these words, unless there are threads.
+/// From now on marks of this send go into these words, unless there are threads: but for those of partitions in whose numbers all bits
+/// of `closed` are set.
 ///
 /// # Safety
 /// There are words for so many partitions, and they stay until the request is forgotten.
-pub unsafe fn keep_marks(id: Id, words: &[AtomicU64], partitions: usize) {
+pub unsafe fn keep_marks(id: Id, words: &[AtomicU64], partitions: usize, closed: usize) {
     let handle = id.0 as usize;
     let kept = &KEPT[handle % PLACES];
     kept.handle.store(handle, Ordering::Relaxed);
     kept.words.store(words.as_ptr().cast_mut(), Ordering::Relaxed);
     kept.partitions.store(partitions, Ordering::Relaxed);
+    kept.closed.store(closed, Ordering::Relaxed);
 }
 
 /// The words of this send go.
@@ -85,7 +93,7 @@ mod tests {
         let (first, other) = (Id(77_008), Id(77_016));
         words[1].store(!0b11, Ordering::Relaxed);
         // SAFETY: the words outlive `forget_marks`; 66 partitions are in two.
-        unsafe { keep_marks(first, &words, 66) };
+        unsafe { keep_marks(first, &words, 66, usize::MAX) };
         // Whether there are threads is other tests' business.
         let marked = |of: Id, partition| KEPT[of.0 as usize % PLACES].mark(of.0 as usize, partition);
         let mark = |partition| marked(first, partition);
@@ -96,6 +104,12 @@ mod tests {
         assert!(!marked(other, 5));
         forget_marks(other);
         assert!(mark(4));
+        // SAFETY: as above.
+        unsafe { keep_marks(first, &words, 66, 7) };
+        assert!(!mark(7) && !mark(15) && mark(14) && mark(16), "its component sees every eighth");
+        // SAFETY: as above.
+        unsafe { keep_marks(first, &words, 66, 0) };
+        assert!(!mark(17), "its component sees all");
         forget_marks(first);
         assert!(!mark(5));
     }

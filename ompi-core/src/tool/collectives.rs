@@ -1,5 +1,5 @@
-//! Blocking collective operations by function, and by algorithm from the first operation on that an algorithm serves: counted from when
-//! a tool first asks for one of these numbers, or for the event that names the algorithm.
+//! Blocking collective operations by function, and by algorithm from the first operation on that an algorithm serves: counted while a
+//! tool has a handle of one of these numbers, or listens to the event that names the algorithm.
 //!
 //! **Invariant:** a number that was made known stays, and keeps its place.
 
@@ -28,16 +28,39 @@ pub struct Served {
     pub count: CallCount,
 }
 
+static USERS: Mutex<usize> = Mutex::new(0);
+// Whether there is any.
 static IS_WANTED: AtomicBool = AtomicBool::new(false);
 static BY_FUNCTION: [CallCount; FUNCTIONS] = [const { CallCount::new() }; FUNCTIONS];
 static BY_ALGORITHM: Mutex<Vec<&'static Served>> = Mutex::new(Vec::new());
 
-/// Counts from now on.
-pub fn want() {
-    // Relaxed: who asks while others communicate counts a little later.
-    if !IS_WANTED.swap(true, Ordering::Relaxed) {
-        coll::keep_last();
-        event::listen();
+/// As long as one of these is there operations are counted.
+pub struct Counting(());
+
+impl Counting {
+    /// From now on.
+    pub fn begin() -> Counting {
+        let mut users = USERS.lock();
+        *users += 1;
+        if *users == 1 {
+            // Relaxed, here and below: who asks while others communicate counts a little later.
+            IS_WANTED.store(true, Ordering::Relaxed);
+            coll::keep_last();
+            event::listen();
+        }
+        Counting(())
+    }
+}
+
+impl Drop for Counting {
+    fn drop(&mut self) {
+        let mut users = USERS.lock();
+        *users -= 1;
+        if *users == 0 {
+            IS_WANTED.store(false, Ordering::Relaxed);
+            coll::leave_last();
+            event::leave();
+        }
     }
 }
 
@@ -95,5 +118,21 @@ impl CallCount {
     /// How long nothing happened in it: other ranks came late.
     pub fn waited_ns(&self) -> u64 {
         self.waited_ns.load(Ordering::Relaxed)
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_one_ends_it() {
+        let is_counted = || IS_WANTED.load(Ordering::Relaxed);
+        assert!(!is_counted());
+        let (one, other) = (Counting::begin(), Counting::begin());
+        drop(one);
+        assert!(is_counted() && event::is_heard());
+        drop(other);
+        assert!(!is_counted(), "nobody pays for what nobody looks at");
     }
 }

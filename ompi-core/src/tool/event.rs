@@ -196,11 +196,18 @@ pub fn is_heard() -> bool {
     LISTENERS.load(Ordering::Relaxed) != 0
 }
 
-/// Somebody of the library listens, too, from now on.
+/// Somebody of the library listens, too, from now on: until as many have called [`leave`].
 pub fn listen() {
     let in_force = IN_FORCE.lock();
-    OWN.store(1, Ordering::Relaxed);
-    LISTENERS.store(in_force.len() + 1, Ordering::Relaxed);
+    let own = OWN.fetch_add(1, Ordering::Relaxed) + 1;
+    LISTENERS.store(in_force.len() + own, Ordering::Relaxed);
+}
+
+/// Who called [`listen`] listens no more.
+pub fn leave() {
+    let in_force = IN_FORCE.lock();
+    let own = OWN.fetch_sub(1, Ordering::Relaxed) - 1;
+    LISTENERS.store(in_force.len() + own, Ordering::Relaxed);
 }
 
 /// The number of the next operation.

@@ -7,7 +7,7 @@ use crate::comm::Communicator;
 use crate::error::{Class, Fault, Result};
 use crate::framework::pml::{self, Traffic};
 use crate::handle::HandleTable;
-use crate::tool::collectives::{self, CallCount};
+use crate::tool::collectives::{CallCount, Counting};
 use crate::tool::pvar::{self, Origin, Pvar};
 use crate::tool::value::Datum;
 use alloc::sync::Arc;
@@ -45,9 +45,9 @@ pub struct PvarHandle {
 enum Source {
     Process(&'static mca::Pvar),
     Peers(Arc<Traffic>, pml::TrafficCount),
-    Calls(&'static CallCount),
-    Time(&'static CallCount),
-    Late(&'static CallCount),
+    Calls(&'static CallCount, Counting),
+    Time(&'static CallCount, Counting),
+    Late(&'static CallCount, Counting),
 }
 
 struct State {
@@ -69,12 +69,12 @@ pub fn check(session: usize) -> Result<()> {
     SESSIONS.get(session).map(drop).ok_or_else(no_session)
 }
 
-/// MPI_T_pvar_session_free, with the handles that are left.
-pub fn free(session: usize) -> Result<()> {
+/// MPI_T_pvar_session_free, with the handles that are left. How many of them counted messages.
+pub fn free(session: usize) -> Result<usize> {
     let found = SESSIONS.remove(session).ok_or_else(no_session)?;
     let handles = core::mem::take(&mut *found.handles.lock());
-    handles.into_iter().filter_map(|handle| HANDLES.remove(handle)).for_each(|handle| handle.unmark());
-    Ok(())
+    let freed = handles.into_iter().filter_map(|handle| HANDLES.remove(handle)).inspect(|handle| handle.unmark());
+    Ok(freed.filter(|handle| handle.counts_messages()).count())
 }
 
 /// MPI_T_pvar_handle_alloc: handle and count. `comm` is the object that the tool named, where the variable is bound to one.
@@ -88,18 +88,9 @@ pub fn allocate(session: usize, index: i32, comm: Option<&Communicator>) -> Resu
             }
             (Source::Process(process), 1)
         }
-        Origin::Calls(count) => {
-            collectives::want();
-            (Source::Calls(count), 1)
-        }
-        Origin::Time(count) => {
-            collectives::want();
-            (Source::Time(count), 1)
-        }
-        Origin::Late(count) => {
-            collectives::want();
-            (Source::Late(count), 1)
-        }
+        Origin::Calls(count) => (Source::Calls(count, Counting::begin()), 1),
+        Origin::Time(count) => (Source::Time(count, Counting::begin()), 1),
+        Origin::Late(count) => (Source::Late(count, Counting::begin()), 1),
         Origin::Peers(what) => {
             let comm = comm.ok_or_else(|| Fault::new(Class::ToolInvalid).argument("obj_handle"))?;
             let traffic = pml::selected().count_traffic(comm).ok_or(Class::ToolNotSupported)?;
@@ -117,16 +108,14 @@ pub fn allocate(session: usize, index: i32, comm: Option<&Communicator>) -> Resu
     Ok((handle, count))
 }
 
-/// MPI_T_pvar_handle_free.
-pub fn free_handle(session: usize, handle: usize) -> Result<()> {
+/// MPI_T_pvar_handle_free. Whether it counted messages.
+pub fn free_handle(session: usize, handle: usize) -> Result<bool> {
     find(session, handle)?;
-    if let Some(found) = HANDLES.remove(handle) {
-        found.unmark();
-    }
+    let found = HANDLES.remove(handle).inspect(|found| found.unmark());
     if let Some(owner) = SESSIONS.get(session) {
         owner.handles.lock().retain(|own| *own != handle);
     }
-    Ok(())
+    Ok(found.is_some_and(|found| found.counts_messages()))
 }
 
 /// The handle, if it is one of the session.
@@ -247,11 +236,15 @@ impl PvarHandle {
         match &self.source {
             Source::Process(mca::Pvar { reading: Reading::Of(read), .. }) => numbers.push(read()),
             Source::Process(mca::Pvar { reading: Reading::Mark(level), .. }) => numbers.push(level.now()),
-            Source::Calls(count) => numbers.push(count.calls()),
-            Source::Time(count) => numbers.push(count.ns()),
-            Source::Late(count) => numbers.push(count.waited_ns()),
+            Source::Calls(count, _) => numbers.push(count.calls()),
+            Source::Time(count, _) => numbers.push(count.ns()),
+            Source::Late(count, _) => numbers.push(count.waited_ns()),
             Source::Peers(traffic, count) => numbers.extend(traffic.now(*count)),
         }
+    }
+
+    fn counts_messages(&self) -> bool {
+        matches!(self.source, Source::Peers(..))
     }
 
     /// The level of which it is the mark.

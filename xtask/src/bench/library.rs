@@ -250,9 +250,9 @@ fn own_variables(kind: Kind, transport: Transport) -> &'static [(&'static str, &
     }
 }
 
-/// More ranks than cores.
+/// More ranks than cores, or more of their threads.
 pub fn is_crowded(row: &Row) -> bool {
-    row.ranks as usize > std::thread::available_parallelism().map_or(1, usize::from)
+    (row.ranks * row.threads) as usize > std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// Bytes that the loopback has carried, for everybody on this machine.

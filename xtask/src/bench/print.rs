@@ -40,7 +40,7 @@ pub fn title(row: &Measured) -> String {
 }
 
 fn heading(row: &Measured) -> String {
-    let crowded = if row.crowded { ", more ranks than cores: no sample left out" } else { "" };
+    let crowded = if row.crowded { ", more ranks or threads than cores: no sample left out" } else { "" };
     format!("{} ({}, {} ranks{crowded}): {}", row.name, row.unit.name(), row.ranks, row.title)
 }
 

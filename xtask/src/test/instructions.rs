@@ -85,7 +85,7 @@ fn compare(now: Option<&Count>, committed: Option<&Count>) -> Verdict {
 const FILE: &str = "benches/instructions.json";
 const TOLERANCE: f64 = 1.05;
 /// Function and bytes; a receive's message has already arrived, a window's memory is mapped. `counting`: while statistics are gathered. `listening`: while a tool
-/// listens to transports, which costs nothing.
+/// listens to transports, and after it has freed handles that counted, which costs nothing.
 const NAMES: &[&str] = &[
     "send_0",
     "send_8",

@@ -36,6 +36,10 @@ pub fn tier(session: &mut Session) -> Result<()> {
             transports(session, name, options, argument, *status, says).unwrap_or_else(Verdict::from)
         });
     }
+    for (name, options) in TRAFFIC {
+        session
+            .case(&format!("seeing/{name}"), |session| traffic(session, name, options).unwrap_or_else(Verdict::from));
+    }
     session.case("seeing/gdb", |session| in_gdb(session).unwrap_or_else(Verdict::from));
     session.case("seeing/debugger", |session| debugger(session).unwrap_or_else(Verdict::from));
     for (name, script, status, says) in ASKED {
@@ -67,6 +71,26 @@ const TRANSPORTS: &[Transports] = &[
         &["rank 1 was lost by tcp"],
     ),
 ];
+
+/// Jobs of `tests/c/tool_traffic.c`, whose default is in tier `c`: what performance variables say of messages that are known, for each transport
+/// and each way to copy long ones, and beside what counts for the whole job.
+const TRAFFIC: &[(&str, &[&str])] = &[
+    ("traffic-over-sockets", &["-n", "3", "--mca", "btl", "self,tcp"]),
+    ("traffic-encrypted", &["-n", "2", "--mca", "btl", "self,tcp", "--mca", "btl_tcp_protect", "encrypt"]),
+    ("traffic-in-fragments", &["-n", "3", "--mca", "smsc", "^cma,map"]),
+    ("traffic-copied-by-the-system", &["-n", "3", "--mca", "smsc", "^map"]),
+    ("traffic-copied-where-mapped", &["-n", "3", "--mca", "smsc", "^cma"]),
+    ("traffic-with-checksums", &["-n", "3", "--mca", "pml_ob1_checksum", "1"]),
+    ("traffic-beside-statistics", &["-n", "3", "--stats=-"]),
+];
+
+/// Each job's ranks compare for themselves.
+fn traffic(session: &mut Session, name: &str, options: &[&str]) -> Result<Verdict> {
+    let name = format!("seeing/{name}");
+    let ended = Job { source: "tests/c/tool_traffic.c", name: &name, options, arguments: &["7"] }.run(session)?;
+    let holds = if ended.ended_with(0) { Ok(()) } else { Err("status 0 was expected".to_owned()) };
+    Ok(jobs::verdict(&ended, holds))
+}
 
 /// A tool hears of the transports that reach other ranks, and of one that reaches a rank no more.
 fn transports(

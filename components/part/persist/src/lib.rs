@@ -11,7 +11,7 @@
 //! nothing was marked for a while.
 //!
 //! Owns no memory but the bits, and the heads that are posted. `module` is what MPI calls; `pairing` finds the receive of a send;
-//! `send` and `recv` are the two sides; `active` is what each pass of progress moves on.
+//! `send` and `recv` are the two sides; `pace` says whether marks come slowly; `active` is what each pass of progress moves on.
 //!
 //! **Invariant:** a receive for a whole message is posted in the round that it belongs to, and gone when the next one starts. A
 //! send sends a round whole only if it knows that: the round before went whole, or its last head was matched by a receive that
@@ -27,6 +27,7 @@ mod active;
 mod component;
 mod marks;
 mod module;
+mod pace;
 mod pairing;
 mod raw;
 mod recv;

@@ -82,25 +82,26 @@ impl Marks {
         self.words.iter().map(|word| word.load(Ordering::Relaxed).count_zeros() as usize).sum()
     }
 
-    /// Sets the bits of a range that exists.
-    pub fn mark(&self, range: Range<usize>) -> Marked {
+    /// Sets the bits of a range that exists. Where that is not the last mark the bits are touched no more afterwards: another thread
+    /// may mark the last one, and have them freed. Before that can be `hold` is called, perhaps several times.
+    pub fn mark(&self, range: Range<usize>, hold: impl FnMut()) -> Marked {
         if range.len() == 1 {
-            return self.mark_one(range.start);
+            return self.mark_one(range.start, hold);
         }
-        self.mark_several(range)
+        self.mark_several(range, hold)
     }
 
-    fn mark_one(&self, partition: usize) -> Marked {
+    fn mark_one(&self, partition: usize, hold: impl FnMut()) -> Marked {
         let mask = 1 << (partition % WIDTH);
         let before = self.set(partition / WIDTH, mask);
         if before & mask != 0 {
             return Marked::Twice;
         }
-        self.filled(before | mask)
+        self.filled(before | mask, hold)
     }
 
     #[inline(never)]
-    fn mark_several(&self, range: Range<usize>) -> Marked {
+    fn mark_several(&self, range: Range<usize>, mut hold: impl FnMut()) -> Marked {
         let (mut all, mut twice) = (false, false);
         let mut at = range.start;
         while at < range.end {
@@ -108,7 +109,7 @@ impl Marks {
             let mask = bits(end - at) << (at % WIDTH);
             let before = self.set(at / WIDTH, mask);
             twice |= before & mask != 0;
-            all |= before != u64::MAX && self.filled(before | mask) == Marked::All;
+            all |= before != u64::MAX && self.filled(before | mask, &mut hold) == Marked::All;
             at = end;
         }
         match (twice, all) {
@@ -132,8 +133,13 @@ impl Marks {
 
     /// What it means that this thread left a word so.
     #[inline(always)]
-    fn filled(&self, word: u64) -> Marked {
-        if word == u64::MAX && self.fill() { Marked::All } else { Marked::Some }
+    fn filled(&self, word: u64, mut hold: impl FnMut()) -> Marked {
+        if word != u64::MAX {
+            return Marked::Some;
+        }
+        // The round cannot end before this word is counted.
+        hold();
+        if self.fill() { Marked::All } else { Marked::Some }
     }
 
     /// Counts a full word; whether it was the last one.
@@ -205,20 +211,20 @@ mod tests {
         let (marks, mut taken) = Marks::new(200).unwrap();
         marks.clear(&mut taken);
         for partition in [0, 1, 3, 62, 63, 64, 65] {
-            assert_eq!(marks.mark(partition..partition + 1), Marked::Some);
+            assert_eq!(marks.mark(partition..partition + 1, || ()), Marked::Some);
         }
         assert_eq!(runs(&marks, &mut taken), [(0..2, false), (3..4, false), (62..66, false)]);
         assert_eq!(runs(&marks, &mut taken), []);
-        assert_eq!(marks.mark(66..200), Marked::Some);
+        assert_eq!(marks.mark(66..200, || ()), Marked::Some);
         assert_eq!(runs(&marks, &mut taken), [(66..200, false)]);
         assert_eq!((marks.left(), taken.count), (59, 141));
-        assert_eq!(marks.mark(4..62), Marked::Some);
-        assert_eq!(marks.mark(2..3), Marked::All);
+        assert_eq!(marks.mark(4..62, || ()), Marked::Some);
+        assert_eq!(marks.mark(2..3, || ()), Marked::All);
         assert_eq!(runs(&marks, &mut taken), [(2..3, false), (4..62, true)]);
         assert_eq!((marks.left(), marks.is_full(), taken.count), (0, true, 200));
         marks.clear(&mut taken);
         assert_eq!((marks.left(), marks.is_full(), taken.count), (200, false, 0));
-        assert_eq!(marks.mark(0..200), Marked::All);
+        assert_eq!(marks.mark(0..200, || ()), Marked::All);
         assert_eq!(runs(&marks, &mut taken), [(0..200, true)]);
     }
 
@@ -226,12 +232,12 @@ mod tests {
     fn a_second_mark_is_told_and_counts_nothing() {
         let (marks, mut taken) = Marks::new(66).unwrap();
         marks.clear(&mut taken);
-        assert_eq!(marks.mark(60..65), Marked::Some);
-        assert_eq!(marks.mark(64..65), Marked::Twice);
-        assert_eq!(marks.mark(64..66), Marked::Twice);
+        assert_eq!(marks.mark(60..65, || ()), Marked::Some);
+        assert_eq!(marks.mark(64..65, || ()), Marked::Twice);
+        assert_eq!(marks.mark(64..66, || ()), Marked::Twice);
         assert_eq!(marks.left(), 60);
-        assert_eq!(marks.mark(0..60), Marked::All);
-        assert_eq!((marks.mark(0..66), marks.left()), (Marked::Twice, 0));
+        assert_eq!(marks.mark(0..60, || ()), Marked::All);
+        assert_eq!((marks.mark(0..66, || ()), marks.left()), (Marked::Twice, 0));
     }
 
     #[test]

@@ -39,7 +39,7 @@ impl Sending {
     /// As `PartitionedSend::mark`; whether it was the last one.
     fn mark(&self, partition: usize) -> bool {
         writing_value(&raw const self.data[partition]);
-        let marked = self.marks.mark(partition..partition + 1);
+        let marked = self.marks.mark(partition..partition + 1, || ());
         assert_ne!(marked, Marked::Twice);
         if marked == Marked::All {
             self.push();
@@ -90,8 +90,8 @@ fn a_second_mark_is_told_to_one_of_two_threads() {
     check(|| {
         let sending = Sending::begin();
         let other = sending.clone();
-        let thread = spawn(move || other.marks.mark(0..1));
-        let marked = [sending.marks.mark(0..1), thread.join().unwrap()];
+        let thread = spawn(move || other.marks.mark(0..1, || ()));
+        let marked = [sending.marks.mark(0..1, || ()), thread.join().unwrap()];
         assert_eq!(marked.iter().filter(|marked| **marked == Marked::Twice).count(), 1);
         assert_eq!(sending.marks.left(), 1);
         assert!(sending.mark(1));

@@ -62,14 +62,6 @@ impl Module for Persist {
     }
 
     fn pready(&self, token: u64, partitions: Range<usize>) -> Result<()> {
-        if threads_possible() {
-            // Another thread may complete and free the request as soon as the last partition is marked.
-            let entry = SIDES.get(token as usize);
-            let Some(Side::Send(send)) = entry.as_deref().map(|entry| &entry.side) else {
-                return Err(wrong_side("it is a receive"));
-            };
-            return send.mark(partitions);
-        }
         let Some(Side::Send(send)) = side(token) else { return Err(wrong_side("it is a receive")) };
         send.mark(partitions)
     }
@@ -157,9 +149,10 @@ impl Driver for Sides {
         match side(token) {
             Some(Side::Send(send)) => {
                 send.start(id);
-                if let Some(marks) = send.open_marks().filter(|_| !threads_possible()) {
+                if !threads_possible() {
+                    let (marks, closed) = send.open_marks();
                     // SAFETY: the table has the send until `release`, which forgets the request.
-                    unsafe { request::keep_marks(id, marks.words(), marks.partitions()) };
+                    unsafe { request::keep_marks(id, marks.words(), marks.partitions(), closed) };
                 }
             }
             Some(Side::Recv(receive)) => receive.start(id),

@@ -285,10 +285,14 @@ impl PartitionedRecv {
     /// Copies a piece from the sender's memory.
     fn copy_lent(&self, incoming: &mut Incoming, line: &Line, setup: Setup, part: Range<usize>) {
         // No overflow: what lies behind the end of the round was refused, and so was a round that ends behind the last address.
-        if let Err(fault) = self.region.copy_lent(part.clone(), line, setup.lent_at + part.start as u64) {
-            incoming.spoiled = fault.get();
+        match self.region.copy_lent(part.clone(), line, setup.lent_at + part.start as u64) {
+            Ok(()) => self.count(incoming, part),
+            // It never arrives, but the round comes to its end.
+            Err(fault) => {
+                incoming.spoiled = fault.get();
+                incoming.arrived += part.len();
+            }
         }
-        self.count(incoming, part);
     }
 
     fn begin_pieces(&self, incoming: &mut Incoming) {

@@ -2,8 +2,10 @@
 
 use crate::active::{self, Operation};
 use crate::marks::{Marked, Marks, Taken};
+use crate::pace::Pace;
 use crate::raw::{Line, Parcel, Region, is_done, status_of};
 use crate::wire::{self, CAN_COPY, CANNOT_COPY, Head, INLINE, Setup};
+use alloc::collections::VecDeque;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -12,9 +14,8 @@ use ompi_core::error::{Class, Fault, Result};
 use ompi_core::framework::pml::{BusySend, Mode};
 use ompi_core::request::{self, Id, Request};
 use ompi_core::status::Status;
-use opal_core::framework::timer;
 use opal_core::progress;
-use opal_core::sync::{AtomicBool, AtomicU64, ConditionalLock, Ordering};
+use opal_core::sync::{AtomicBool, ConditionalLock, Ordering, threads_possible};
 
 /// A send in partitions.
 pub struct PartitionedSend {
@@ -24,9 +25,8 @@ pub struct PartitionedSend {
     tag: i32,
     channel: i32,
     marks: Marks,
-    // Long rounds: when the last mark came, in ticks.
-    marked_at: AtomicU64,
-    is_long: bool,
+    // Of long rounds.
+    pace: Option<Pace>,
     active: AtomicBool,
     listed: AtomicBool,
     out: ConditionalLock<Outgoing>,
@@ -55,10 +55,10 @@ struct Outgoing {
     may_lend: bool,
     // Pieces of this round are lent: its last message is synchronous, since whoever takes that has copied them.
     has_lent: bool,
-    requests: Vec<Request>,
+    requests: VecDeque<Request>,
     // Those of which the receiver does all.
-    left_to_receiver: Vec<Request>,
-    parcels: Vec<Parcel>,
+    left_to_receiver: VecDeque<Request>,
+    parcels: VecDeque<Parcel>,
     // Of the last head that left at once, for the next one.
     spare: Vec<u8>,
     failed: i32,
@@ -71,7 +71,7 @@ impl PartitionedSend {
     /// Tells the peer of it.
     pub fn new(line: Option<Line>, region: Region, partitions: usize, tag: i32) -> Result<Arc<PartitionedSend>> {
         let (marks, taken) = Marks::new(partitions)?;
-        let mut parcels = Vec::new();
+        let mut parcels = VecDeque::new();
         let (mut channel, mut answer) = (0, None);
         let is_long = line.is_some() && region.bytes() > LONG;
         if let Some(line) = &line {
@@ -82,7 +82,7 @@ impl PartitionedSend {
             }
             let setup = Setup { tag, channel, bytes: region.bytes() as u64, lent_at };
             let tag = ompi_core::framework::coll::PART_SETUP;
-            parcels.push(Parcel::send(setup.encode().to_vec(), line, tag, Mode::Standard)?);
+            parcels.push_back(Parcel::send(setup.encode().to_vec(), line, tag, Mode::Standard)?);
             progress::flush();
         }
         let out = Outgoing {
@@ -99,8 +99,8 @@ impl PartitionedSend {
             answer,
             may_lend: false,
             has_lent: false,
-            requests: Vec::new(),
-            left_to_receiver: Vec::new(),
+            requests: VecDeque::new(),
+            left_to_receiver: VecDeque::new(),
             parcels,
             spare: Vec::new(),
             failed: 0,
@@ -109,13 +109,12 @@ impl PartitionedSend {
         };
         Ok(Arc::new(PartitionedSend {
             // To nobody the last mark alone does something, and finds nobody else at it.
-            is_long,
+            pace: is_long.then(|| Pace::new(partitions)),
             line,
             region,
             tag,
             channel,
             marks,
-            marked_at: AtomicU64::new(0),
             active: AtomicBool::new(false),
             listed: AtomicBool::new(false),
             out: ConditionalLock::new(out),
@@ -133,8 +132,8 @@ impl PartitionedSend {
         out.looks = 0;
         out.take_answer();
         active::set(&self.active, true);
-        if self.is_long {
-            self.marked_at.store(timer::ticks(), Ordering::Relaxed);
+        if let Some(pace) = &self.pace {
+            pace.start();
         }
         if self.marks.partitions() == 0 {
             self.push(&mut out);
@@ -146,9 +145,9 @@ impl PartitionedSend {
         }
     }
 
-    /// Where marks may go without this component: long rounds look at the time of each.
-    pub fn open_marks(&self) -> Option<&Marks> {
-        (!self.is_long).then_some(&self.marks)
+    /// Where marks may go without this component, and those that may not: partitions all of whose bits in this mask are set.
+    pub fn open_marks(&self) -> (&Marks, usize) {
+        (&self.marks, self.pace.as_ref().map_or(usize::MAX, Pace::lookers))
     }
 
     /// The request is gone.
@@ -171,14 +170,23 @@ impl PartitionedSend {
         self.marks.is_full()
     }
 
-    /// MPI_Pready.
-    pub fn mark(&self, partitions: Range<usize>) -> Result<()> {
+    /// MPI_Pready. Other threads may complete and free the request as soon as they have marked the rest.
+    pub fn mark(self: &Arc<Self>, partitions: Range<usize>) -> Result<()> {
         if partitions.end > self.marks.partitions() {
             return Err(self.absent(&partitions));
         }
         // Before the mark: from the last one on the request may end, and the time is nobody's business any more.
-        let is_slow = self.is_long && self.came_slowly();
-        match self.marks.mark(partitions.clone()) {
+        let is_slow = self.pace.as_ref().is_some_and(|pace| pace.is_slow(&partitions));
+        let mut held = None;
+        let mut hold = || {
+            if threads_possible() {
+                held.get_or_insert_with(|| self.clone());
+            }
+        };
+        if is_slow {
+            hold();
+        }
+        match self.marks.mark(partitions.clone(), hold) {
             Marked::Some if !is_slow => return Ok(()),
             Marked::Twice => {
                 // The others of the range count.
@@ -190,6 +198,10 @@ impl PartitionedSend {
             Marked::Some | Marked::All => {}
         }
         self.push_marked();
+        if let Some(pace) = self.pace.as_ref().filter(|_| is_slow) {
+            // What that took is not the program's.
+            pace.start();
+        }
         Ok(())
     }
 
@@ -197,6 +209,10 @@ impl PartitionedSend {
     #[inline(never)]
     fn push_marked(&self) {
         if let Some(mut out) = self.out.try_lock() {
+            if self.pace.as_ref().is_some_and(Pace::is_watched) {
+                // Those that follow look at the clock.
+                request::forget_marks(out.id);
+            }
             self.push(&mut out);
             // The receiver may ask for what was left to it all the same, if it cannot copy it alone.
             let may_be_asked =
@@ -209,11 +225,6 @@ impl PartitionedSend {
                 progress::pass();
             }
         }
-    }
-
-    fn came_slowly(&self) -> bool {
-        let now = timer::ticks();
-        now.wrapping_sub(self.marked_at.swap(now, Ordering::Relaxed)) > slow_ticks()
     }
 
     /// Sends what is marked.
@@ -238,6 +249,9 @@ impl PartitionedSend {
             let sent =
                 self.region.send(0..self.marks.partitions(), line, wire::whole_tag(self.channel), Mode::Standard);
             (out.pieces, out.rounds_in_pieces) = (0, 0);
+            if let Some(pace) = &self.pace {
+                pace.was_quick();
+            }
             out.patience = (out.patience / 2).max(1);
             out.has_begun = true;
             out.keep(sent);
@@ -274,7 +288,7 @@ impl PartitionedSend {
                 out.note(status);
                 out.spare = memory;
             }
-            Ok(parcel) => out.parcels.push(parcel),
+            Ok(parcel) => out.parcels.push_back(parcel),
             Err(fault) => out.failed = fault.get(),
         }
         if !is_inline && !lent {
@@ -316,23 +330,16 @@ impl PartitionedSend {
         if all {
             out.requests.append(&mut out.left_to_receiver);
         }
-        let mut index = 0;
-        while index < out.requests.len() {
-            if out.requests[index].is_complete() {
-                let request = out.requests.swap_remove(index);
-                out.note(status_of(request));
-            } else {
-                index += 1;
-            }
+        // They end in about this order, and all have to: a look at the first of thousands is enough.
+        while out.requests.front().is_some_and(Request::is_complete)
+            && let Some(request) = out.requests.pop_front()
+        {
+            out.note(status_of(request));
         }
-        index = 0;
-        while index < out.parcels.len() {
-            if out.parcels[index].has_ended() {
-                let parcel = out.parcels.swap_remove(index);
-                out.note(parcel.end().0);
-            } else {
-                index += 1;
-            }
+        while out.parcels.front().is_some_and(Parcel::has_ended)
+            && let Some(parcel) = out.parcels.pop_front()
+        {
+            out.note(parcel.end().0);
         }
         let moved = before - out.left();
         if all && out.taken.count == self.marks.partitions() && out.left() == 0 {
@@ -446,14 +453,14 @@ impl Outgoing {
     fn keep(&mut self, sent: Result<Request>) {
         match sent {
             Ok(request) if is_done(&request) => {}
-            Ok(request) => self.requests.push(request),
+            Ok(request) => self.requests.push_back(request),
             Err(fault) => self.failed = fault.get(),
         }
     }
 
     fn keep_busy(&mut self, sent: Result<BusySend>) {
         match sent {
-            Ok(BusySend::LeftToReceiver(request)) => self.left_to_receiver.push(request),
+            Ok(BusySend::LeftToReceiver(request)) => self.left_to_receiver.push_back(request),
             Ok(BusySend::Shared(request)) => self.keep(Ok(request)),
             Err(fault) => self.keep(Err(fault)),
         }
@@ -471,22 +478,8 @@ impl Outgoing {
     }
 }
 
-fn slow_ticks() -> u64 {
-    static TICKS: AtomicU64 = AtomicU64::new(0);
-    match TICKS.load(Ordering::Relaxed) {
-        0 => {
-            let ticks = (timer::frequency() / (1_000_000_000 / SLOW_NS)).max(1);
-            TICKS.store(ticks, Ordering::Relaxed);
-            ticks
-        }
-        ticks => ticks,
-    }
-}
-
 /// Rounds of more bytes do not wait for progress where marks come slowly.
 const LONG: usize = 16384;
-/// How long after another one a mark comes slowly: a piece costs less by far.
-const SLOW_NS: u64 = 10_000;
 /// How many passes of progress must find no new mark before what is marked goes alone.
 const LOOKS: u32 = 16;
 /// After how many pieces that are left to the receiver the sender looks whether it asks for them.

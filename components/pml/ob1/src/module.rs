@@ -141,11 +141,13 @@ impl Module for Ob1 {
         let mut state = STATE.lock();
         let traffic = raw::count(comm);
         state.context(comm.context)?.count(traffic.clone());
-        drop(state);
-        if !checksum::is_on() {
-            btl::replace_drain(batch::counting_fifo_pair);
-        }
         Some(traffic)
+    }
+
+    fn set_counting(&self, is_wanted: bool) {
+        if !checksum::is_on() {
+            btl::replace_drain(if is_wanted { batch::counting_fifo_pair } else { batch::fifo_pair });
+        }
     }
 
     fn count_message(&self, comm: &Communicator, has_arrived: bool, rank: i32, tag: i32, bytes: usize) {

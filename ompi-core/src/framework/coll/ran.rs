@@ -3,13 +3,13 @@
 use super::function::Function;
 use core::fmt::Display;
 use opal_core::message;
-use opal_core::sync::{AtomicBool, Mutex, Ordering};
+use opal_core::sync::{AtomicBool, AtomicUsize, Mutex, Ordering};
 
 /// A component's name and its algorithm.
 pub type Ran = (&'static str, &'static str);
 
 static IS_WANTED: AtomicBool = AtomicBool::new(false);
-static IS_KEPT: AtomicBool = AtomicBool::new(false);
+static KEEPERS: AtomicUsize = AtomicUsize::new(0);
 static LAST: Mutex<Option<Ran>> = Mutex::new(None);
 
 /// A component serves a call: of so many bytes, as it counts them, among so many ranks. `why` goes on after that.
@@ -28,14 +28,20 @@ fn tell(component: &'static str, call: (Function, usize, usize), why: &dyn Displ
     if super::FRAMEWORK.verbosity() >= VERBOSITY {
         message!("coll: {component}: {function:?} of {bytes} bytes among {ranks} ranks{why}: {algorithm}");
     }
-    if IS_KEPT.load(Ordering::Relaxed) {
+    if KEEPERS.load(Ordering::Relaxed) != 0 {
         *LAST.lock() = Some((component, algorithm));
     }
 }
 
-/// From now on the last one is kept.
+/// From now on the last one is kept, until as many have said [`leave_last`].
 pub fn keep_last() {
-    IS_KEPT.store(true, Ordering::Relaxed);
+    KEEPERS.fetch_add(1, Ordering::Relaxed);
+    look_at_verbosity();
+}
+
+/// Who said [`keep_last`] wants to know it no more.
+pub fn leave_last() {
+    KEEPERS.fetch_sub(1, Ordering::Relaxed);
     look_at_verbosity();
 }
 
@@ -46,7 +52,7 @@ pub fn take_last() -> Option<Ran> {
 
 /// `coll_base_verbose` may have changed: asked when a communicator is made, and when a tool has changed a parameter.
 pub fn look_at_verbosity() {
-    let is_wanted = IS_KEPT.load(Ordering::Relaxed) || super::FRAMEWORK.verbosity() >= VERBOSITY;
+    let is_wanted = KEEPERS.load(Ordering::Relaxed) != 0 || super::FRAMEWORK.verbosity() >= VERBOSITY;
     IS_WANTED.store(is_wanted, Ordering::Relaxed);
 }
 

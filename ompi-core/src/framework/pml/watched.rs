@@ -42,19 +42,19 @@ pub fn remove(comm: &Communicator) {
     }
     let mut all = ALL.lock();
     let Some(at) = all.iter().position(|one| one.name.is_none() && one.context == comm.context) else { return };
-    let mut gone = all.swap_remove(at);
+    let gone = all.swap_remove(at);
     if gone.traffic.all().all(|counts| counts == [0; 4]) {
         return;
     }
     let name = comm.described();
     let is_same = |one: &&Watched| one.name.as_ref() == Some(&name) && one.members.members() == gone.members.members();
-    match all.iter().find(is_same) {
-        Some(same) => same.traffic.add(&gone.traffic),
-        None => {
-            gone.name = Some(name);
-            all.push(gone);
-        }
+    if let Some(same) = all.iter().find(is_same) {
+        return same.traffic.add(&gone.traffic);
     }
+    // A sum of its own: tools may still have handles of what this communicator alone has counted.
+    let sum = Traffic::new(gone.context, gone.members.members().to_vec().into());
+    sum.add(&gone.traffic);
+    all.push(Watched { name: Some(name), traffic: Arc::new(sum), ..gone });
 }
 
 /// The messages with all peers of all of them: sent, their bytes, received, their bytes. `None` while the list changes.

@@ -1,4 +1,4 @@
-//! Which MPI call a rank is in: its process is stopped for a moment (ptrace), and its stack is read from outside. So
+//! Which MPI call a rank is in: each thread of its process is stopped for a moment (ptrace), and its stack is read from outside. So
 //! ranks need not record their calls.
 
 mod rust;
@@ -7,18 +7,52 @@ use crate::raw::Stopped;
 use crate::tree;
 use opal_core::stack::{Frame, Name, Process, Walk};
 
-/// What the stack of a rank's process tells.
+/// What the stacks of a rank's process tell: that of its first thread, if nothing else is said.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Calls {
     /// The outermost call of MPI, as the standard spells it.
     pub mpi: Option<String>,
     /// The functions, the innermost one first.
     pub functions: Vec<String>,
+    /// Its other threads, in the order of their numbers.
+    pub others: Vec<Thread>,
     /// The process holds this library; an emulator in a rank's place does not, and its stack tells nothing of its guest.
     pub has_library: bool,
 }
 
+/// What the stack of another thread tells.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Thread {
+    /// Its number.
+    pub id: i32,
+    /// The outermost call of MPI.
+    pub mpi: Option<String>,
+    /// The functions, the innermost one first.
+    pub functions: Vec<String>,
+}
+
 impl Calls {
+    /// The calls of MPI that other threads are in, each once.
+    pub fn of_others(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = self.others.iter().filter_map(|thread| thread.mpi.as_deref()).collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
+    /// All stacks as lines, the first thread's without its number.
+    pub fn lines(&self) -> Vec<String> {
+        let numbered = |functions: &[String], indent: &str| -> Vec<String> {
+            functions.iter().enumerate().map(|(number, function)| format!("{indent}#{number} {function}")).collect()
+        };
+        let mut lines = numbered(&self.functions, "");
+        for thread in &self.others {
+            lines.push(format!("thread {}", thread.id));
+            lines.extend(numbered(&thread.functions, "  "));
+        }
+        lines
+    }
+
     /// Whether the names tell that it is in none of the library's functions; where a program has no names nobody can know.
     pub fn is_outside(&self) -> bool {
         let has_names = self.functions.iter().any(|name| name.contains(" + ") && !name.contains(".so"));
@@ -48,7 +82,7 @@ impl Calls {
 /// Looks at a rank, or at what the shell in its place started. `None` if the system forbids it.
 pub fn of_rank(pid: u32) -> Option<Calls> {
     let found: Vec<Calls> = tree::family(pid as i32).into_iter().filter_map(of_process).collect();
-    let in_mpi = found.iter().position(|calls| calls.mpi.is_some());
+    let in_mpi = found.iter().position(|calls| calls.mpi.is_some() || !calls.of_others().is_empty());
     // Without a call of MPI the last process is the program itself: shells stand above it.
     let chosen = in_mpi.unwrap_or(found.len().checked_sub(1)?);
     found.into_iter().nth(chosen)
@@ -62,14 +96,42 @@ fn of_process(pid: i32) -> Option<Calls> {
     // It goes on when this is dropped.
     let stopped = Stopped::new(pid)?;
     let process = Process::open(&format!("/proc/{pid}/mem"), &format!("/proc/{pid}/maps"))?;
-    let mut calls = Calls { has_library: has_library(pid), ..Calls::default() };
-    for frame in Walk::new(&process, stopped.registers()).take(MOST) {
-        if let Some(name) = called(&process, frame).filter(|name| name.starts_with("MPI_")) {
-            calls.mpi = Some(name);
-        }
-        calls.functions.push(function(&process, frame));
+    let (mpi, functions) = stack(&process, &stopped);
+    drop(stopped);
+    let others = other_threads(pid).into_iter().filter_map(|id| of_thread(&process, id)).collect();
+    Some(Calls { mpi, functions, others, has_library: has_library(pid) })
+}
+
+/// Of a thread that is not the first; `None` if it is gone, or hangs inside the system.
+fn of_thread(process: &Process, id: i32) -> Option<Thread> {
+    if tree::is_stuck(id) {
+        return None;
     }
-    Some(calls)
+    let stopped = Stopped::new(id)?;
+    let (mpi, functions) = stack(process, &stopped);
+    Some(Thread { id, mpi, functions })
+}
+
+/// The numbers of threads that are not the first, as many as are looked at.
+fn other_threads(pid: i32) -> Vec<i32> {
+    let entries = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    let mut ids: Vec<i32> = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
+    ids.retain(|id| *id != pid);
+    ids.sort_unstable();
+    ids.truncate(MOST_THREADS);
+    ids
+}
+
+/// The outermost call of MPI, and all functions, the innermost one first.
+fn stack(process: &Process, stopped: &Stopped) -> (Option<String>, Vec<String>) {
+    let (mut mpi, mut functions) = (None, Vec::new());
+    for frame in Walk::new(process, stopped.registers()).take(MOST) {
+        if let Some(name) = called(process, frame).filter(|name| name.starts_with("MPI_")) {
+            mpi = Some(name);
+        }
+        functions.push(function(process, frame));
+    }
+    (mpi, functions)
 }
 
 /// Whether a process has this library mapped, or its program holds the archive or the crates.
@@ -128,6 +190,8 @@ fn named(process: &Process, address: u64) -> Option<String> {
 
 /// As many functions of a stack as are looked at.
 const MOST: usize = 64;
+/// As many threads of a process are looked at beside the first: each stands still meanwhile.
+const MOST_THREADS: usize = 64;
 
 #[cfg(test)]
 mod tests {
@@ -159,5 +223,36 @@ mod tests {
         assert_eq!((debug.rust().as_deref(), debug.is_outside()), (Some("ompi::request::scope::scope"), false));
         assert!(calls(&[yields, own]).is_outside());
         assert!(calls(&[own]).is_outside());
+    }
+
+    #[test]
+    fn threads_beside_the_first() {
+        let thread = |id, mpi: Option<&str>, functions: &[&str]| Thread {
+            id,
+            mpi: mpi.map(str::to_owned),
+            functions: functions.iter().map(|name| (*name).to_owned()).collect(),
+        };
+        let others = vec![
+            thread(8, Some("MPI_Wait"), &["poll", "work"]),
+            thread(9, None, &[]),
+            thread(12, Some("MPI_Recv"), &["spin"]),
+            thread(13, Some("MPI_Wait"), &[]),
+        ];
+        let calls = Calls { functions: vec!["a".to_owned(), "main".to_owned()], others, ..Calls::default() };
+        assert_eq!(calls.of_others(), ["MPI_Recv", "MPI_Wait"]);
+        assert_eq!(
+            calls.lines(),
+            [
+                "#0 a",
+                "#1 main",
+                "thread 8",
+                "  #0 poll",
+                "  #1 work",
+                "thread 9",
+                "thread 12",
+                "  #0 spin",
+                "thread 13"
+            ]
+        );
     }
 }

@@ -83,7 +83,7 @@ pub struct Job {
     pub report_pid: Option<PathBuf>,
     /// End the job after this time.
     pub timeout: Option<Duration>,
-    /// Then say where in the program each rank was.
+    /// Then say where in the program each thread of each rank was.
     pub stack_traces: bool,
     /// Say who waits for what after so long without progress; 0: never.
     pub stall_s: u64,

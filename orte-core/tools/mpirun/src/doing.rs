@@ -13,7 +13,7 @@ pub struct Doing {
     pub text: String,
     /// Without whom its wait does not end, if it has waited for a second and no other thread of it may do something else.
     pub needed: Needed,
-    /// The functions that it is in, the innermost one first; `None` if the system does not let this process look.
+    /// The functions that its threads are in, as lines, the innermost one first; `None` if the system does not let this process look.
     pub functions: Option<Vec<String>>,
 }
 
@@ -30,13 +30,17 @@ pub fn of_rank(here: &Here, rank: u32, pid: Option<u32>) -> Doing {
     let (needed, subject) = waits.map(|_| here.awaited(rank)).unwrap_or_default();
     let call = calls.as_ref().and_then(|calls| calls.mpi.clone().or_else(|| calls.rust()));
     let subject = printable(&subject);
-    // The stack that was read is that of one thread, and the wait may be another one's.
+    // The call is that of the first thread, and the wait may be another one's.
     let text = match (call, state, waits.filter(|_| is_whole)) {
         (Some(call), _, Some(seconds)) => format!("in {call}, where nothing has happened for {seconds} s"),
         (Some(call), _, None) => format!("in {call}"),
         (None, RankState::Initialized, _) if is_outside => "not in a call of MPI".to_owned(),
         (_, RankState::Initialized, Some(seconds)) => format!("in MPI, where nothing has happened for {seconds} s"),
         (_, state, _) => state.words().to_owned(),
+    };
+    let text = match calls.as_ref().map(Calls::of_others).unwrap_or_default() {
+        names if names.is_empty() => text,
+        names => format!("{text}, another thread in {}", names.join(" and ")),
     };
     // A message may be on its way for a moment.
     let is_long = is_whole && waits.is_some_and(|seconds| seconds > 0);
@@ -47,7 +51,7 @@ pub fn of_rank(here: &Here, rank: u32, pid: Option<u32>) -> Doing {
         false => format!("{text}: a thread of rank {rank} waits for {subject}"),
     };
     let text = if let Some(held) = held { format!("{held}, {text}") } else { text };
-    Doing { text, needed, functions: calls.map(|calls| calls.functions) }
+    Doing { text, needed, functions: calls.map(|calls| calls.lines()) }
 }
 
 /// What a rank wrote, names of its communicators among it, on one line and without commands for a terminal.

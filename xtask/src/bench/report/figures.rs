@@ -24,7 +24,8 @@ pub fn page(family: &'static Family, table: &Table, plots: &[String]) -> String 
 }
 
 fn row(page: &mut String, row: &Measured, table: &Table, plot: bool) {
-    let crowded = if row.crowded { " More ranks than cores: the system decides which rank runs." } else { "" };
+    let crowded =
+        if row.crowded { " More ranks or threads than cores: the system decides which of them runs." } else { "" };
     let turns = format!("{} of {}", counted(row.rounds, "turn"), counted(row.samples, "sample"));
     _ = write!(page, "\n## {}\n\n{}, in {}; {turns}.{crowded}\n\n", row.name, title(row), row.unit.name());
     if plot {

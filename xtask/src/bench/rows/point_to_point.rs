@@ -184,6 +184,22 @@ pub const ROWS: &[Row] = &[
         ..PLAIN
     },
     Row {
+        name: "partitioned-threads-16",
+        title: "the round of partitioned-16, each quarter marked by a thread of its own, a barrier of four threads in each round",
+        arguments: &["--multiple", "--threads"],
+        sizes: &[64, K4, K64],
+        aims: &[(64, 0.5), (K4, 0.3)],
+        ..IN_THREADS
+    },
+    Row {
+        name: "partitioned-threads-64",
+        title: "the same of 64 partitions",
+        arguments: &["--multiple", "--threads", "--many"],
+        sizes: &[64, K64],
+        aims: &[(64, 0.3), (K64, 0.3)],
+        ..IN_THREADS
+    },
+    Row {
         name: "partitioned-apart",
         title: "one way of 16 partitions of this size beside some 20 µs of computing before each is marked ready",
         program: "partitioned",
@@ -317,4 +333,5 @@ pub const ROWS: &[Row] = &[
     },
 ];
 
+const IN_THREADS: Row = Row { program: "partitioned", threads: 4, ..PLAIN };
 const FORTRAN: Row = Row { program: "sections", sizes: &[64, K4, K64], ..PLAIN };

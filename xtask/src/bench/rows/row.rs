@@ -53,6 +53,8 @@ pub struct Row {
     pub over: &'static str,
     /// How many ranks.
     pub ranks: u32,
+    /// Threads of each rank that work at once.
+    pub threads: u32,
     /// Over what.
     pub transport: Transport,
     /// The program of benches/c that shows what the machine can do, with its arguments.
@@ -89,6 +91,7 @@ pub const PLAIN: Row = Row {
     sizes: &[],
     over: "bytes",
     ranks: 2,
+    threads: 1,
     transport: Transport::Sm,
     raw: None,
     aims: &[],

@@ -169,7 +169,7 @@ pub struct Options {
     /// End the job after this many seconds, which may have a fraction, with status 124
     #[arg(long, value_name = "SECONDS", allow_hyphen_values = true)]
     pub timeout: Option<String>,
-    /// With --timeout, say where in the program each rank was
+    /// With --timeout, say where in the program each thread of each rank was
     #[arg(long)]
     pub get_stack_traces: bool,
     /// Say who waits for what when all ranks have waited in MPI for so long without any progress (default: 60; 0: never)

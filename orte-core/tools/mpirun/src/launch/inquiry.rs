@@ -142,7 +142,7 @@ impl Running {
         true
     }
 
-    /// What a rank does, and the functions that it is in, if that was asked for.
+    /// What a rank does, and the functions that its threads are in, if that was asked for.
     fn lines(&self, rank: u32, doing: &Doing) -> Vec<String> {
         let mut lines = vec![self.line(rank, &doing.text)];
         match &doing.functions {
@@ -150,8 +150,7 @@ impl Running {
             Some(functions) if functions.is_empty() => {}
             Some(functions) => {
                 lines.push(format!("  rank {rank} is in"));
-                let numbered = functions.iter().enumerate();
-                lines.extend(numbered.map(|(number, function)| format!("    #{number} {function}")));
+                lines.extend(functions.iter().map(|line| format!("    {line}")));
             }
             None => lines.push(format!("  the system does not let mpirun look at rank {rank}")),
         }
