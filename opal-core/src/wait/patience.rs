@@ -29,6 +29,8 @@ pub struct Patience {
     /// When it moved to another core, and how often in a row that was of no use.
     moved_ns: AtomicU64,
     moves: AtomicU32,
+    /// So many yields in a row took long.
+    late_yields: AtomicU32,
 }
 
 impl Patience {
@@ -40,6 +42,7 @@ impl Patience {
             woken_ns: AtomicU64::new(0),
             moved_ns: AtomicU64::new(0),
             moves: AtomicU32::new(0),
+            late_yields: AtomicU32::new(0),
         }
     }
 
@@ -83,6 +86,20 @@ impl Patience {
         if self.is_short() && self.may_move(now_ns) && load::leave_core() {
             self.state.store(0, Ordering::Relaxed);
         }
+    }
+
+    /// A thread that polls in vain has left its core to others for so long.
+    pub fn yielded(&self, since_ns: u64, now_ns: u64) {
+        if self.is_crowded(since_ns, now_ns) && self.may_move(now_ns) {
+            load::leave_core();
+        }
+    }
+
+    fn is_crowded(&self, since_ns: u64, now_ns: u64) -> bool {
+        let late = self.late_yields.load(Ordering::Relaxed) + 1;
+        let is_late = now_ns.saturating_sub(since_ns) >= LATE_NS;
+        self.late_yields.store(if is_late && late < LATE_YIELDS { late } else { 0 }, Ordering::Relaxed);
+        is_late && late == LATE_YIELDS
     }
 
     /// `worked_ns` passed since the sleep before.
@@ -137,6 +154,8 @@ const LATE_NS: u64 = 200_000;
 /// Between two sleeps of ranks that share a core one of them does this much at most, where they do nothing but exchange messages.
 const LITTLE_NS: u64 = 100_000;
 const ENOUGH: u32 = 6;
+/// So many yields in a row that take long mean a shared core.
+const LATE_YIELDS: u32 = 3;
 /// So often in a row a thread moves to another core, and so long after the last time a new row begins.
 const MOVES: u32 = 3;
 const MOVED_LONG_AGO_NS: u64 = 100_000_000;
@@ -203,6 +222,15 @@ mod tests {
             patience.learn(patience.state.load(Ordering::Relaxed), nth * LATE_NS, LITTLE_NS);
             assert_eq!(patience.spin_ns(), LONG_NS);
         }
+    }
+
+    #[test]
+    fn late_yields_in_a_row_show_a_shared_core() {
+        let patience = Patience::new();
+        let crowded = |lengths: &[u64]| lengths.iter().filter(|length| patience.is_crowded(0, **length)).count();
+        assert_eq!(crowded(&[LATE_NS, LATE_NS, 0, LATE_NS, LATE_NS, LATE_NS - 1]), 0);
+        assert_eq!(crowded(&[LATE_NS; LATE_YIELDS as usize]), 1);
+        assert_eq!(crowded(&[LATE_NS; 2 * LATE_YIELDS as usize + 1]), 2);
     }
 
     #[test]
