@@ -22,10 +22,9 @@ pub struct Patience {
     /// Below [`ENOUGH`]: waits are long, and the number rises with each sleep after which this thread had to wait for its core, and falls
     /// with others. From there on: waits are short, and so many have been.
     state: AtomicU32,
-    /// How long it had waited for a core when that was last looked at.
+    /// How long this thread had run, and waited for a core, when that was last looked at.
+    ran_ns: AtomicU64,
     delayed_ns: AtomicU64,
-    /// When the last sleep ended.
-    woken_ns: AtomicU64,
     /// When it moved to another core, and how often in a row that was of no use.
     moved_ns: AtomicU64,
     moves: AtomicU32,
@@ -38,8 +37,8 @@ impl Patience {
     pub const fn new() -> Patience {
         Patience {
             state: AtomicU32::new(0),
+            ran_ns: AtomicU64::new(0),
             delayed_ns: AtomicU64::new(0),
-            woken_ns: AtomicU64::new(0),
             moved_ns: AtomicU64::new(0),
             moves: AtomicU32::new(0),
             late_yields: AtomicU32::new(0),
@@ -72,18 +71,15 @@ impl Patience {
         }
     }
 
-    /// A sleep of a spinning wait has ended, which had begun then.
-    pub fn slept(&self, since_ns: u64) {
+    /// A sleep of a spinning wait has ended.
+    pub fn slept(&self) {
         let state = self.state.load(Ordering::Relaxed);
         // Nothing depends on other sleeps, and to ask takes some microseconds.
         if self.is_short() {
             return;
         }
-        let now_ns = sys::monotonic_ns();
-        let worked_ns = since_ns.saturating_sub(self.woken_ns.load(Ordering::Relaxed));
-        self.woken_ns.store(now_ns, Ordering::Relaxed);
-        self.learn(state, delayed_ns(), worked_ns);
-        if self.is_short() && self.may_move(now_ns) && load::leave_core() {
+        self.learn(state, Times::of_this_thread());
+        if self.is_short() && self.may_move(sys::monotonic_ns()) && load::leave_core() {
             self.state.store(0, Ordering::Relaxed);
         }
     }
@@ -102,11 +98,14 @@ impl Patience {
         is_late && late == LATE_YIELDS
     }
 
-    /// `worked_ns` passed since the sleep before.
-    fn learn(&self, state: u32, delayed_ns: u64, worked_ns: u64) {
-        let before = self.delayed_ns.load(Ordering::Relaxed);
-        self.delayed_ns.store(delayed_ns, Ordering::Relaxed);
-        let is_late = before != 0 && delayed_ns.saturating_sub(before) >= LATE_NS && worked_ns < LITTLE_NS;
+    fn learn(&self, state: u32, now: Times) {
+        let before =
+            Times { ran_ns: self.ran_ns.load(Ordering::Relaxed), delayed_ns: self.delayed_ns.load(Ordering::Relaxed) };
+        self.ran_ns.store(now.ran_ns, Ordering::Relaxed);
+        self.delayed_ns.store(now.delayed_ns, Ordering::Relaxed);
+        let did_little = now.ran_ns.saturating_sub(before.ran_ns) < LONG_NS + LITTLE_NS;
+        let was_delayed = before.delayed_ns != 0 && now.delayed_ns.saturating_sub(before.delayed_ns) >= LATE_NS;
+        let is_late = did_little && was_delayed;
         let next = match state {
             PROBE.. if is_late => ENOUGH,
             PROBE.. => 0,
@@ -131,15 +130,27 @@ impl Patience {
     }
 }
 
-/// How long this thread could have run but had no core, in all; 0 if the system does not tell.
-fn delayed_ns() -> u64 {
-    let text = if cfg!(loom) { None } else { sys::read_file("/proc/thread-self/schedstat") };
-    text.and_then(|text| delay_of(&text)).unwrap_or(0)
+/// Of a thread, since it began.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Times {
+    /// How long it ran.
+    ran_ns: u64,
+    /// How long it could have run but had no core.
+    delayed_ns: u64,
 }
 
-/// proc(5), schedstat: the second number.
-fn delay_of(text: &[u8]) -> Option<u64> {
-    core::str::from_utf8(text).ok()?.split_ascii_whitespace().nth(1)?.parse().ok()
+impl Times {
+    /// Zero if the system does not tell.
+    fn of_this_thread() -> Times {
+        let text = if cfg!(loom) { None } else { sys::read_file("/proc/thread-self/schedstat") };
+        text.and_then(|text| Times::of(&text)).unwrap_or_default()
+    }
+
+    /// proc(5), schedstat: the first two numbers.
+    fn of(text: &[u8]) -> Option<Times> {
+        let mut numbers = core::str::from_utf8(text).ok()?.split_ascii_whitespace().map(str::parse);
+        Some(Times { ran_ns: numbers.next()?.ok()?, delayed_ns: numbers.next()?.ok()? })
+    }
 }
 
 /// Longer than most waits of ranks that have a core each. A job that waits for longer burns no core.
@@ -151,8 +162,9 @@ const SPINS_PER_SHORT_LOOK: u32 = if cfg!(loom) { 1 } else { 4 };
 const SHORT_NS: u64 = 10_000;
 /// So late is a thread that waits for its core while another one spins there, or computes.
 const LATE_NS: u64 = 200_000;
-/// Between two sleeps of ranks that share a core one of them does this much at most, where they do nothing but exchange messages.
-const LITTLE_NS: u64 = 100_000;
+/// Between two sleeps of ranks that share a core one of them runs this much longer than a wait spins, where they do nothing but exchange
+/// messages.
+const LITTLE_NS: u64 = 300_000;
 const ENOUGH: u32 = 6;
 /// So many yields in a row that take long mean a shared core.
 const LATE_YIELDS: u32 = 3;
@@ -172,7 +184,7 @@ mod tests {
         let total = core::cell::Cell::new(1_000_000);
         let slept = |late_ns| {
             total.set(total.get() + late_ns);
-            patience.learn(patience.state.load(Ordering::Relaxed), total.get(), 0);
+            patience.learn(patience.state.load(Ordering::Relaxed), Times { ran_ns: 0, delayed_ns: total.get() });
         };
         // How late the first one was is not known.
         slept(LATE_NS);
@@ -219,7 +231,8 @@ mod tests {
     fn who_gets_something_done_between_late_sleeps_waits_long() {
         let patience = Patience::new();
         for nth in 1..20 {
-            patience.learn(patience.state.load(Ordering::Relaxed), nth * LATE_NS, LITTLE_NS);
+            let now = Times { ran_ns: nth * (LONG_NS + LITTLE_NS), delayed_ns: nth * LATE_NS };
+            patience.learn(patience.state.load(Ordering::Relaxed), now);
             assert_eq!(patience.spin_ns(), LONG_NS);
         }
     }
@@ -244,12 +257,12 @@ mod tests {
 
     #[test]
     fn the_system_tells_how_long_a_thread_waited_for_a_core() {
-        assert_eq!(delay_of(b"5000 217 3\n"), Some(217));
-        assert_eq!(delay_of(b"5000"), None);
-        assert_eq!(delay_of(b"\xff 217"), None);
+        assert_eq!(Times::of(b"5000 217 3\n"), Some(Times { ran_ns: 5000, delayed_ns: 217 }));
+        assert_eq!(Times::of(b"5000"), None);
+        assert_eq!(Times::of(b"\xff 217"), None);
         // Of this system: a number, if it has the file at all.
         if let Some(text) = sys::read_file("/proc/thread-self/schedstat") {
-            assert!(delay_of(&text).is_some(), "{text:?}");
+            assert!(Times::of(&text).is_some(), "{text:?}");
         }
     }
 }
