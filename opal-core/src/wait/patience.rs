@@ -2,15 +2,12 @@
 //!
 //! Two ranks that may spin can be on one core all the same: unbound, with somebody else's load on the other core. Then a message
 //! comes only after its receiver has left the core, and each wait takes the whole time of spinning. The system tells how long a thread
-//! could have run but had no core: if that grows from sleep to sleep, with next to nothing done in between, this thread moves to another
-//! core, one that no peer of the node moves to, and may run anywhere again ([`super::load::leave_core`]). Where that does not help, the
-//! next waits are short. From time to time a wait may take long again, as a probe: if it ends without a sleep, or without such a
-//! delay, the peer has a core of its own.
+//! could have run but had no core: if that grows from sleep to sleep, this thread moves to another core, one that no peer of the node
+//! moves to, and may run anywhere again ([`super::load::leave_core`]). Where that does not help, the next waits are short. From time to
+//! time a wait may take long again, as a probe: if it ends without a sleep, or without such a delay, the peer has a core of its own.
 //!
 //! Short waits alone are no cure: a process that is woken is put onto the core of the one who wakes it, so that ranks which wake each
 //! other stay together. Two unbound ranks beside a dozen of compiling processes on two cores took 95 to 170 µs for 8 bytes, and 3 to 6 bound.
-//! That others compute on a core of its own delays a rank as much, but seldom: between two such sleeps there are thousands of messages, and
-//! waits stay long.
 
 use super::load;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
@@ -22,8 +19,7 @@ pub struct Patience {
     /// Below [`ENOUGH`]: waits are long, and the number rises with each sleep after which this thread had to wait for its core, and falls
     /// with others. From there on: waits are short, and so many have been.
     state: AtomicU32,
-    /// How long this thread had run, and waited for a core, when that was last looked at.
-    ran_ns: AtomicU64,
+    /// How long it had waited for a core when that was last looked at.
     delayed_ns: AtomicU64,
     /// When it moved to another core, and how often in a row that was of no use.
     moved_ns: AtomicU64,
@@ -37,7 +33,6 @@ impl Patience {
     pub const fn new() -> Patience {
         Patience {
             state: AtomicU32::new(0),
-            ran_ns: AtomicU64::new(0),
             delayed_ns: AtomicU64::new(0),
             moved_ns: AtomicU64::new(0),
             moves: AtomicU32::new(0),
@@ -78,7 +73,7 @@ impl Patience {
         if self.is_short() {
             return;
         }
-        self.learn(state, Times::of_this_thread());
+        self.learn(state, delayed_ns());
         if self.is_short() && self.may_move(sys::monotonic_ns()) && load::leave_core() {
             self.state.store(0, Ordering::Relaxed);
         }
@@ -98,14 +93,10 @@ impl Patience {
         is_late && late == LATE_YIELDS
     }
 
-    fn learn(&self, state: u32, now: Times) {
-        let before =
-            Times { ran_ns: self.ran_ns.load(Ordering::Relaxed), delayed_ns: self.delayed_ns.load(Ordering::Relaxed) };
-        self.ran_ns.store(now.ran_ns, Ordering::Relaxed);
-        self.delayed_ns.store(now.delayed_ns, Ordering::Relaxed);
-        let did_little = now.ran_ns.saturating_sub(before.ran_ns) < LONG_NS + LITTLE_NS;
-        let was_delayed = before.delayed_ns != 0 && now.delayed_ns.saturating_sub(before.delayed_ns) >= LATE_NS;
-        let is_late = did_little && was_delayed;
+    fn learn(&self, state: u32, delayed_ns: u64) {
+        let before = self.delayed_ns.load(Ordering::Relaxed);
+        self.delayed_ns.store(delayed_ns, Ordering::Relaxed);
+        let is_late = before != 0 && delayed_ns.saturating_sub(before) >= LATE_NS;
         let next = match state {
             PROBE.. if is_late => ENOUGH,
             PROBE.. => 0,
@@ -130,27 +121,15 @@ impl Patience {
     }
 }
 
-/// Of a thread, since it began.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Times {
-    /// How long it ran.
-    ran_ns: u64,
-    /// How long it could have run but had no core.
-    delayed_ns: u64,
+/// How long this thread could have run but had no core, in all; 0 if the system does not tell.
+fn delayed_ns() -> u64 {
+    let text = if cfg!(loom) { None } else { sys::read_file("/proc/thread-self/schedstat") };
+    text.and_then(|text| delay_of(&text)).unwrap_or(0)
 }
 
-impl Times {
-    /// Zero if the system does not tell.
-    fn of_this_thread() -> Times {
-        let text = if cfg!(loom) { None } else { sys::read_file("/proc/thread-self/schedstat") };
-        text.and_then(|text| Times::of(&text)).unwrap_or_default()
-    }
-
-    /// proc(5), schedstat: the first two numbers.
-    fn of(text: &[u8]) -> Option<Times> {
-        let mut numbers = core::str::from_utf8(text).ok()?.split_ascii_whitespace().map(str::parse);
-        Some(Times { ran_ns: numbers.next()?.ok()?, delayed_ns: numbers.next()?.ok()? })
-    }
+/// proc(5), schedstat: the second number.
+fn delay_of(text: &[u8]) -> Option<u64> {
+    core::str::from_utf8(text).ok()?.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
 /// Longer than most waits of ranks that have a core each. A job that waits for longer burns no core.
@@ -162,9 +141,6 @@ const SPINS_PER_SHORT_LOOK: u32 = if cfg!(loom) { 1 } else { 4 };
 const SHORT_NS: u64 = 10_000;
 /// So late is a thread that waits for its core while another one spins there, or computes.
 const LATE_NS: u64 = 200_000;
-/// Between two sleeps of ranks that share a core one of them runs this much longer than a wait spins, where they do nothing but exchange
-/// messages.
-const LITTLE_NS: u64 = 300_000;
 const ENOUGH: u32 = 6;
 /// So many yields in a row that take long mean a shared core.
 const LATE_YIELDS: u32 = 3;
@@ -184,7 +160,7 @@ mod tests {
         let total = core::cell::Cell::new(1_000_000);
         let slept = |late_ns| {
             total.set(total.get() + late_ns);
-            patience.learn(patience.state.load(Ordering::Relaxed), Times { ran_ns: 0, delayed_ns: total.get() });
+            patience.learn(patience.state.load(Ordering::Relaxed), total.get());
         };
         // How late the first one was is not known.
         slept(LATE_NS);
@@ -228,16 +204,6 @@ mod tests {
     }
 
     #[test]
-    fn who_gets_something_done_between_late_sleeps_waits_long() {
-        let patience = Patience::new();
-        for nth in 1..20 {
-            let now = Times { ran_ns: nth * (LONG_NS + LITTLE_NS), delayed_ns: nth * LATE_NS };
-            patience.learn(patience.state.load(Ordering::Relaxed), now);
-            assert_eq!(patience.spin_ns(), LONG_NS);
-        }
-    }
-
-    #[test]
     fn late_yields_in_a_row_show_a_shared_core() {
         let patience = Patience::new();
         let crowded = |lengths: &[u64]| lengths.iter().filter(|length| patience.is_crowded(0, **length)).count();
@@ -257,12 +223,12 @@ mod tests {
 
     #[test]
     fn the_system_tells_how_long_a_thread_waited_for_a_core() {
-        assert_eq!(Times::of(b"5000 217 3\n"), Some(Times { ran_ns: 5000, delayed_ns: 217 }));
-        assert_eq!(Times::of(b"5000"), None);
-        assert_eq!(Times::of(b"\xff 217"), None);
+        assert_eq!(delay_of(b"5000 217 3\n"), Some(217));
+        assert_eq!(delay_of(b"5000"), None);
+        assert_eq!(delay_of(b"\xff 217"), None);
         // Of this system: a number, if it has the file at all.
         if let Some(text) = sys::read_file("/proc/thread-self/schedstat") {
-            assert!(Times::of(&text).is_some(), "{text:?}");
+            assert!(delay_of(&text).is_some(), "{text:?}");
         }
     }
 }
