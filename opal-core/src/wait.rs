@@ -208,7 +208,7 @@ impl Backoff {
             }
             sleep::sleep(awaited);
             if may_spin() {
-                PATIENCE.slept(self.since_ns);
+                PATIENCE.slept();
             }
             // After a vain sleep there is little to poll for: on an emulated core a whole round takes as long as the sleep.
             self.polls = SPINS_PER_LOOK.saturating_sub(SPINS_AFTER_SLEEP);

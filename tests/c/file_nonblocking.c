@@ -13,7 +13,6 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <time.h>
 
 enum { LONG = 300000, MANY = 20, LIMIT = 200000 };
 
@@ -157,29 +156,6 @@ static int has_ring(void)
     return found;
 }
 
-static double used_seconds(void)
-{
-    struct timespec used;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-    return (double)used.tv_sec + 1e-9 * (double)used.tv_nsec;
-}
-
-/* Who waits leaves the processor to the thread of the system that moves the bytes: it does not spin for long where all are busy. */
-static void waits_for_the_system(void)
-{
-    enum { TIMES = 50, BYTES = 1 << 20 };
-    char *data = check_alloc(BYTES);
-    double before = used_seconds();
-    for (int i = 0; i < TIMES; i++) {
-        MPI_Request request;
-        GOOD(MPI_File_iwrite_at(file, (MPI_Offset)check_rank * BYTES, data, BYTES, MPI_CHAR, &request));
-        MPI_Wait(&request, MPI_STATUS_IGNORE);
-    }
-    double each = 1e6 * (used_seconds() - before) / TIMES;
-    CHECK_MSG(at_once || each < 700, "waiting for a write of 1 MiB took %.0f us of the processor's time", each);
-    MPI_Barrier(MPI_COMM_WORLD);
-}
-
 int main(int argc, char **argv)
 {
     at_once = argc > 1 && strcmp(argv[1], "posix") == 0;
@@ -193,7 +169,6 @@ int main(int argc, char **argv)
     int offered = syscall(SYS_io_uring_setup, 0, NULL) == -1 && errno != ENOSYS && errno != EPERM;
     if (library_is("ompi-rs"))
         CHECK_EQ(has_ring(), offered && !at_once);
-    waits_for_the_system();
     many((MPI_Offset)5 << 30);
     holes();
     refused();

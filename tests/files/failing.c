@@ -155,13 +155,14 @@ static void fatal(void)
     CHECK_MSG(0, "the job goes on");
 }
 
-/* Files are cut in the middle of reads: that is their end, what is counted is right, and nobody fails or waits for ever. */
+/* Files are cut in the middle of reads: that is their end, what is counted is right, and nobody fails or waits for ever. A read that goes on
+ * while the system cuts may find zeros, which it has put there; that is seldom. */
 static void cut(void)
 {
     enum { ROUNDS = 30 };
     MPI_Status status;
     MPI_Datatype cell, turn;
-    int least = BYTES, count;
+    int least = BYTES, count, cleared = 0;
     MPI_Type_contiguous(PIECE, MPI_CHAR, &cell);
     MPI_Type_create_resized(cell, 0, (MPI_Aint)PIECE * check_ranks, &turn);
     MPI_Type_commit(&turn);
@@ -175,10 +176,18 @@ static void cut(void)
         else
             GOOD(MPI_File_read_at_all(file, 0, back, BYTES, MPI_CHAR, &status));
         MPI_Get_count(&status, MPI_CHAR, &count);
-        CHECK(count >= 0 && count <= BYTES && memcmp(back, data, (size_t)count) == 0);
+        CHECK(count >= 0 && count <= BYTES);
+        int wrong = 0, zeros = 0;
+        for (int i = 0; i < count; i++) {
+            zeros += back[i] != data[i] && back[i] == 0;
+            wrong += back[i] != data[i] && back[i] != 0;
+        }
+        CHECK_EQ(wrong, 0);
+        cleared += zeros > 0;
         least = count < least ? count : least;
         MPI_Barrier(MPI_COMM_WORLD);
     }
+    CHECK_MSG(cleared <= 2, "%d of %d reads had zeros", cleared, ROUNDS);
     MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     CHECK_MSG(least < BYTES, "no file was cut");
     MPI_Type_free(&turn);

@@ -2,15 +2,12 @@
 //!
 //! Two ranks that may spin can be on one core all the same: unbound, with somebody else's load on the other core. Then a message
 //! comes only after its receiver has left the core, and each wait takes the whole time of spinning. The system tells how long a thread
-//! could have run but had no core: if that grows from sleep to sleep, with next to nothing done in between, this thread moves to another
-//! core, one that no peer of the node moves to, and may run anywhere again ([`super::load::leave_core`]). Where that does not help, the
-//! next waits are short. From time to time a wait may take long again, as a probe: if it ends without a sleep, or without such a
-//! delay, the peer has a core of its own.
+//! could have run but had no core: if that grows from sleep to sleep, this thread moves to another core, one that no peer of the node
+//! moves to, and may run anywhere again ([`super::load::leave_core`]). Where that does not help, the next waits are short. From time to
+//! time a wait may take long again, as a probe: if it ends without a sleep, or without such a delay, the peer has a core of its own.
 //!
 //! Short waits alone are no cure: a process that is woken is put onto the core of the one who wakes it, so that ranks which wake each
 //! other stay together. Two unbound ranks beside a dozen of compiling processes on two cores took 95 to 170 µs for 8 bytes, and 3 to 6 bound.
-//! That others compute on a core of its own delays a rank as much, but seldom: between two such sleeps there are thousands of messages, and
-//! waits stay long.
 
 use super::load;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
@@ -24,11 +21,11 @@ pub struct Patience {
     state: AtomicU32,
     /// How long it had waited for a core when that was last looked at.
     delayed_ns: AtomicU64,
-    /// When the last sleep ended.
-    woken_ns: AtomicU64,
     /// When it moved to another core, and how often in a row that was of no use.
     moved_ns: AtomicU64,
     moves: AtomicU32,
+    /// So many yields in a row took long.
+    late_yields: AtomicU32,
 }
 
 impl Patience {
@@ -37,9 +34,9 @@ impl Patience {
         Patience {
             state: AtomicU32::new(0),
             delayed_ns: AtomicU64::new(0),
-            woken_ns: AtomicU64::new(0),
             moved_ns: AtomicU64::new(0),
             moves: AtomicU32::new(0),
+            late_yields: AtomicU32::new(0),
         }
     }
 
@@ -69,27 +66,37 @@ impl Patience {
         }
     }
 
-    /// A sleep of a spinning wait has ended, which had begun then.
-    pub fn slept(&self, since_ns: u64) {
+    /// A sleep of a spinning wait has ended.
+    pub fn slept(&self) {
         let state = self.state.load(Ordering::Relaxed);
         // Nothing depends on other sleeps, and to ask takes some microseconds.
         if self.is_short() {
             return;
         }
-        let now_ns = sys::monotonic_ns();
-        let worked_ns = since_ns.saturating_sub(self.woken_ns.load(Ordering::Relaxed));
-        self.woken_ns.store(now_ns, Ordering::Relaxed);
-        self.learn(state, delayed_ns(), worked_ns);
-        if self.is_short() && self.may_move(now_ns) && load::leave_core() {
+        self.learn(state, delayed_ns());
+        if self.is_short() && self.may_move(sys::monotonic_ns()) && load::leave_core() {
             self.state.store(0, Ordering::Relaxed);
         }
     }
 
-    /// `worked_ns` passed since the sleep before.
-    fn learn(&self, state: u32, delayed_ns: u64, worked_ns: u64) {
+    /// A thread that polls in vain has left its core to others for so long.
+    pub fn yielded(&self, since_ns: u64, now_ns: u64) {
+        if self.is_crowded(since_ns, now_ns) && self.may_move(now_ns) {
+            load::leave_core();
+        }
+    }
+
+    fn is_crowded(&self, since_ns: u64, now_ns: u64) -> bool {
+        let late = self.late_yields.load(Ordering::Relaxed) + 1;
+        let is_late = now_ns.saturating_sub(since_ns) >= LATE_NS;
+        self.late_yields.store(if is_late && late < LATE_YIELDS { late } else { 0 }, Ordering::Relaxed);
+        is_late && late == LATE_YIELDS
+    }
+
+    fn learn(&self, state: u32, delayed_ns: u64) {
         let before = self.delayed_ns.load(Ordering::Relaxed);
         self.delayed_ns.store(delayed_ns, Ordering::Relaxed);
-        let is_late = before != 0 && delayed_ns.saturating_sub(before) >= LATE_NS && worked_ns < LITTLE_NS;
+        let is_late = before != 0 && delayed_ns.saturating_sub(before) >= LATE_NS;
         let next = match state {
             PROBE.. if is_late => ENOUGH,
             PROBE.. => 0,
@@ -134,9 +141,9 @@ const SPINS_PER_SHORT_LOOK: u32 = if cfg!(loom) { 1 } else { 4 };
 const SHORT_NS: u64 = 10_000;
 /// So late is a thread that waits for its core while another one spins there, or computes.
 const LATE_NS: u64 = 200_000;
-/// Between two sleeps of ranks that share a core one of them does this much at most, where they do nothing but exchange messages.
-const LITTLE_NS: u64 = 100_000;
 const ENOUGH: u32 = 6;
+/// So many yields in a row that take long mean a shared core.
+const LATE_YIELDS: u32 = 3;
 /// So often in a row a thread moves to another core, and so long after the last time a new row begins.
 const MOVES: u32 = 3;
 const MOVED_LONG_AGO_NS: u64 = 100_000_000;
@@ -153,7 +160,7 @@ mod tests {
         let total = core::cell::Cell::new(1_000_000);
         let slept = |late_ns| {
             total.set(total.get() + late_ns);
-            patience.learn(patience.state.load(Ordering::Relaxed), total.get(), 0);
+            patience.learn(patience.state.load(Ordering::Relaxed), total.get());
         };
         // How late the first one was is not known.
         slept(LATE_NS);
@@ -197,12 +204,12 @@ mod tests {
     }
 
     #[test]
-    fn who_gets_something_done_between_late_sleeps_waits_long() {
+    fn late_yields_in_a_row_show_a_shared_core() {
         let patience = Patience::new();
-        for nth in 1..20 {
-            patience.learn(patience.state.load(Ordering::Relaxed), nth * LATE_NS, LITTLE_NS);
-            assert_eq!(patience.spin_ns(), LONG_NS);
-        }
+        let crowded = |lengths: &[u64]| lengths.iter().filter(|length| patience.is_crowded(0, **length)).count();
+        assert_eq!(crowded(&[LATE_NS, LATE_NS, 0, LATE_NS, LATE_NS, LATE_NS - 1]), 0);
+        assert_eq!(crowded(&[LATE_NS; LATE_YIELDS as usize]), 1);
+        assert_eq!(crowded(&[LATE_NS; 2 * LATE_YIELDS as usize + 1]), 2);
     }
 
     #[test]

@@ -8,8 +8,9 @@
 //! Ranks that seem to have a core each may still share it with processes that they know nothing of: another job, or another container that
 //! plays a node. So they yield, too, after many more calls. Measured with `rma_polling` on two such nodes of two ranks each, on two cores
 //! with other work: the token went round in 12 to 45 ms, and goes round in 3. Where the ranks know each other it takes 0.05 to 0.2.
+//! Where such yields take long one after the other, the core is shared, and the rank moves to another one (`wait/patience.rs`).
 
-use super::may_spin;
+use super::{PATIENCE, may_spin};
 use crate::sync::{AtomicU32, Ordering};
 use crate::{progress, sys};
 
@@ -42,7 +43,13 @@ pub fn polled_memory() {
 #[inline(never)]
 fn give_way() {
     EMPTY_POLLS.store(0, Ordering::Relaxed);
-    sys::yield_now();
+    if may_spin() {
+        let since_ns = sys::monotonic_ns();
+        sys::yield_now();
+        PATIENCE.yielded(since_ns, sys::monotonic_ns());
+    } else {
+        sys::yield_now();
+    }
     progress::outside::back();
     super::tell_lost_in_job();
 }
