@@ -32,4 +32,17 @@ static inline const char *file_at(const char *what)
         CHECK_MSG(count_ == (int)(want), "line %d: expected a count of %d, got %d", __LINE__, (int)(want), count_);       \
     } while (0)
 
+/* A filetype of the ints at 0 and 100, whose turns begin 4 bytes apart: they reach over the next ones. */
+static inline MPI_Datatype overlapping_turns(void)
+{
+    int lengths[] = {1, 1};
+    MPI_Aint places[] = {0, 100};
+    MPI_Datatype pair, turn;
+    MPI_Type_create_hindexed(2, lengths, places, MPI_INT, &pair);
+    MPI_Type_create_resized(pair, 0, 4, &turn);
+    MPI_Type_commit(&turn);
+    MPI_Type_free(&pair);
+    return turn;
+}
+
 #endif

@@ -214,13 +214,9 @@ static void gaps(int how)
 static void turns(int how)
 {
     enum { REGION = 400 };
-    int lengths[] = {1, 1}, out[] = {7, 8}, back[] = {-1, -1, -1};
-    MPI_Aint places[] = {0, 100};
-    MPI_Datatype pair, turn;
+    int out[] = {7, 8}, back[] = {-1, -1, -1};
+    MPI_Datatype turn = overlapping_turns();
     MPI_Status status;
-    MPI_Type_create_hindexed(2, lengths, places, MPI_INT, &pair);
-    MPI_Type_create_resized(pair, 0, 4, &turn);
-    MPI_Type_commit(&turn);
     GOOD(MPI_File_set_view(file, (MPI_Offset)REGION * check_rank, MPI_INT, turn, "native", MPI_INFO_NULL));
     put_at(how, 1, out, 2, MPI_INT, &status); /* at 100 and 4 */
     COUNT(status, MPI_INT, 2);
@@ -230,7 +226,6 @@ static void turns(int how)
     get_at(how, 1, back, 2, MPI_INT, &status);
     COUNT(status, MPI_INT, 2);
     CHECK(back[0] == 7 && back[1] == 8);
-    MPI_Type_free(&pair);
     MPI_Type_free(&turn);
     MPI_Barrier(MPI_COMM_WORLD);
     GOOD(MPI_File_set_view(file, 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL));

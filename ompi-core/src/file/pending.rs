@@ -73,12 +73,7 @@ fn poll() -> usize {
             Some(moved) => ended.push((list.swap_remove(index), moved)),
         }
     }
-    let waits = !list.is_empty() && ended.is_empty();
     drop(list);
-    if waits {
-        // The system's own thread that moves the bytes may wait for this very processor.
-        sys::yield_now();
-    }
     let some = ended.len();
     for (pending, moved) in ended {
         let status = pending.status(&moved);

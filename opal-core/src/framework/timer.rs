@@ -35,6 +35,11 @@ pub fn frequency() -> u64 {
     component::frequency()
 }
 
+/// How many ticks so many nanoseconds are, rounded down.
+pub fn ticks_in(ns: u64) -> u64 {
+    (u128::from(ns) * u128::from(frequency()) / 1_000_000_000) as u64
+}
+
 /// Nanoseconds since the same start.
 pub fn now_ns() -> u64 {
     (u128::from(ticks()) * 1_000_000_000 / u128::from(frequency())) as u64

@@ -76,6 +76,7 @@ static LOAD: Mutex<Load> = Mutex::new(Load { ranks: 0, cores: [0; 4] });
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+    use alloc::vec::Vec;
 
     #[test]
     fn ranks_that_are_bound_apart_have_a_core_each() {
@@ -87,5 +88,20 @@ mod tests {
         let mut free = Load { ranks: 1, cores: [3, 0, 0, 0] };
         assert!(free.add(&[3, 0, 0, 0]));
         assert!(!free.add(&[3, 0, 0, 0]));
+    }
+
+    #[test]
+    fn who_moves_to_a_core_is_there_and_may_run_anywhere_again() {
+        let all = sys::own_cores();
+        let own: Vec<usize> = (0..256).filter(|core| all[core / 64] >> (core % 64) & 1 != 0).collect();
+        if own.len() == 1 {
+            assert!(!sys::move_to_core(0), "there is no choice");
+            return;
+        }
+        // Right after it the system may move it on.
+        let arrives =
+            |nth| (0..100).any(|_| sys::move_to_core(nth) && sys::current_core() == Some(own[nth % own.len()]));
+        assert!((0..=own.len()).all(arrives));
+        assert_eq!(sys::own_cores(), all);
     }
 }

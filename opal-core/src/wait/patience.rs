@@ -6,8 +6,9 @@
 //! moves to, and may run anywhere again ([`super::load::leave_core`]). Where that does not help, the next waits are short. From time to
 //! time a wait may take long again, as a probe: if it ends without a sleep, or without such a delay, the peer has a core of its own.
 //!
-//! Short waits alone are no cure: a process that is woken is put onto the core of the one who wakes it, so that ranks which wake each
-//! other stay together. Two unbound ranks beside a dozen of compiling processes on two cores took 95 to 170 µs for 8 bytes, and 3 to 6 bound.
+//! Short waits alone are no cure: ranks that wake each other stay together. Two ranks that send 8 bytes to and fro by MPI_Send and MPI_Recv
+//! under `taskset -c 0,1`, beside six processes that compute on the same cores, one way, the mean of 10,000 round trips, four launches of each
+//! in turn (Intel Xeon, Linux 6.18): 0.36 to 3.6 µs; with short waits alone 195 to 209, or 2.4 where the system had them apart.
 
 use super::load;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};

@@ -63,7 +63,7 @@ fn slow_ticks() -> u64 {
     static TICKS: AtomicU64 = AtomicU64::new(0);
     match TICKS.load(Ordering::Relaxed) {
         0 => {
-            let ticks = (timer::frequency() / (1_000_000_000 / SLOW_NS)).max(1);
+            let ticks = timer::ticks_in(SLOW_NS).max(1);
             TICKS.store(ticks, Ordering::Relaxed);
             ticks
         }

@@ -80,12 +80,16 @@ mod tests {
     use crate::win::node::ticket::Ticket;
     use opal_core::sys::PlacedFile;
 
-    #[test]
-    fn readers_share_and_writers_do_not() {
+    /// The words of a window of one process.
+    fn alone() -> (Words, Peers) {
         let layout = Layout::new(&[Part { bytes: 8, unit: 1 }], false).unwrap();
         let mapping = PlacedFile::create(layout.bytes()).unwrap().map(layout.bytes()).unwrap();
-        let words = Words::new(layout, mapping, 0, 1);
-        let peers = Peers::none();
+        (Words::new(layout, mapping, 0, 1), Peers::none())
+    }
+
+    #[test]
+    fn readers_share_and_writers_do_not() {
+        let (words, peers) = alone();
         for _ in 0..3 {
             lock(&words, 0, Lock::Shared, 0, &peers).unwrap();
             lock(&words, 0, Lock::Shared, 0, &peers).unwrap();
@@ -110,27 +114,24 @@ mod tests {
 
     #[test]
     fn a_lock_without_a_wait_is_taken_only_where_nobody_is_in_the_way() {
-        let layout = Layout::new(&[Part { bytes: 8, unit: 1 }], false).unwrap();
-        let mapping = PlacedFile::create(layout.bytes()).unwrap().map(layout.bytes()).unwrap();
-        let words = Words::new(layout, mapping, 0, 1);
-        let peers = Peers::none();
-        let [alone, shared] = [Lock::Exclusive, Lock::Shared];
-        assert!(!try_lock(&words, 0, alone, 0, &peers), "nobody knows of one who wants it alone");
-        lock(&words, 0, alone, 0, &peers).unwrap();
-        assert!(!try_lock(&words, 0, alone, 0, &peers) && !try_lock(&words, 0, shared, 0, &peers));
-        unlock(&words, 0, alone, &peers);
-        assert!(try_lock(&words, 0, alone, 0, &peers) && words.holder(0).load(Ordering::Relaxed) == 1);
-        assert!(!try_lock(&words, 0, alone, 0, &peers) && !try_lock(&words, 0, shared, 0, &peers));
-        unlock(&words, 0, alone, &peers);
+        let (words, peers) = alone();
+        let [single, shared] = [Lock::Exclusive, Lock::Shared];
+        assert!(!try_lock(&words, 0, single, 0, &peers), "nobody knows of one who wants it alone");
+        lock(&words, 0, single, 0, &peers).unwrap();
+        assert!(!try_lock(&words, 0, single, 0, &peers) && !try_lock(&words, 0, shared, 0, &peers));
+        unlock(&words, 0, single, &peers);
+        assert!(try_lock(&words, 0, single, 0, &peers) && words.holder(0).load(Ordering::Relaxed) == 1);
+        assert!(!try_lock(&words, 0, single, 0, &peers) && !try_lock(&words, 0, shared, 0, &peers));
+        unlock(&words, 0, single, &peers);
         assert!(try_lock(&words, 0, shared, 0, &peers) && try_lock(&words, 0, shared, 0, &peers));
-        assert!(!try_lock(&words, 0, alone, 0, &peers));
+        assert!(!try_lock(&words, 0, single, 0, &peers));
         unlock(&words, 0, shared, &peers);
-        assert!(!try_lock(&words, 0, alone, 0, &peers));
+        assert!(!try_lock(&words, 0, single, 0, &peers));
         unlock(&words, 0, shared, &peers);
-        assert!(try_lock(&words, 0, alone, 0, &peers));
-        unlock(&words, 0, alone, &peers);
+        assert!(try_lock(&words, 0, single, 0, &peers));
+        unlock(&words, 0, single, &peers);
         assert!(try_share_all(&words, 0, &peers));
-        assert!(!try_lock(&words, 0, alone, 0, &peers), "somebody has all");
+        assert!(!try_lock(&words, 0, single, 0, &peers), "somebody has all");
         end_share_all(&words, 0, &peers);
         assert!(words.ticket(0).is_idle());
     }

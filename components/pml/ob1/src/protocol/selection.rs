@@ -195,7 +195,8 @@ impl Selection {
         if window.in_progress > 0 && window.done < MOST_PER_WINDOW {
             return;
         }
-        let cost = window.since.and_then(|since| window.cost(now() - since, in_ticks(outside::ns() - window.away_ns)));
+        let cost =
+            window.since.and_then(|since| window.cost(now() - since, timer::ticks_in(outside::ns() - window.away_ns)));
         let (number, large_window) = (window.class, self.streams && window.fills_caches());
         let class = &mut self.classes[number];
         if let Some((verdict, costs)) = class.count(cost) {
@@ -284,10 +285,6 @@ impl SampleWindow {
             _ => Some(ticks.saturating_mul(1 << 20) / self.bytes.max(1)),
         }
     }
-}
-
-fn in_ticks(ns: u64) -> u64 {
-    (u128::from(ns) * u128::from(timer::frequency()) / 1_000_000_000) as u64
 }
 
 /// What is known of messages of so many bytes of such memory is known together.
