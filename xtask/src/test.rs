@@ -51,7 +51,7 @@ mod unexpected;
 mod walk;
 mod wrappers;
 
-use crate::failure::{Failure, Result, refuse};
+use crate::failure::{Failure, Result, fail, refuse};
 use crate::progress::Progress;
 pub use session::Options;
 use session::{Session, Verdict, deadline};
@@ -65,6 +65,22 @@ struct Tier {
     run: fn(&mut Session) -> Result<()>,
     /// Only `ci` runs it unless a filter names it.
     ci_only: bool,
+    /// Compilers and searches, whose answer no load changes: `ci` runs them with what the other tiers leave of the processors.
+    only_computes: bool,
+}
+
+impl Tier {
+    const fn new(name: &'static str, budget_minutes: f64, run: fn(&mut Session) -> Result<()>) -> Tier {
+        Tier { name, budget_minutes, run, ci_only: false, only_computes: false }
+    }
+
+    const fn only_ci(self) -> Tier {
+        Tier { ci_only: true, ..self }
+    }
+
+    const fn only_computes(self) -> Tier {
+        Tier { only_computes: true, ..self }
+    }
 }
 
 /// `cargo xtask test`.
@@ -79,7 +95,10 @@ pub fn run_for_ci(progress: &Progress) -> Result<()> {
 
 fn tiers(options: &Options, progress: &Progress, ci: bool) -> Result<()> {
     let mut session = Session::new(options, progress)?;
-    each_tier(&mut session, ci);
+    match ci {
+        true => two_lanes(&mut session)?,
+        false => each_tier(&mut session, &|tier| enters(&options.filter, tier)),
+    }
     if options.list {
         return Ok(());
     }
@@ -99,11 +118,30 @@ fn tiers(options: &Options, progress: &Progress, ci: bool) -> Result<()> {
     }
 }
 
-fn each_tier(session: &mut Session, ci: bool) {
-    for tier in TIERS {
-        if !enters(&session.options.filter, tier, ci) {
-            continue;
-        }
+/// Most tests wait for one another most of the time. What only computes runs beside them, with what they leave of the processors; its
+/// lines come behind theirs.
+fn two_lanes(session: &mut Session) -> Result<()> {
+    let (options, progress) = (session.options, session.progress);
+    let mut beside = Session::new(options, progress)?;
+    beside.report.holds_lines();
+    std::thread::scope(|scope| {
+        let lane = scope.spawn(|| {
+            // On Linux a thread has a niceness of its own, and the processes that it starts inherit it. Without it the tests are right, too.
+            let _ = rustix::process::nice(LEAST);
+            each_tier(&mut beside, &|tier| tier.only_computes);
+        });
+        each_tier(session, &|tier| !tier.only_computes);
+        lane.join().map_err(|_| fail("the tests that only compute ended with a panic, which stands above"))
+    })?;
+    session.report.absorb(beside.report);
+    Ok(())
+}
+
+/// The niceness that leaves most to others.
+const LEAST: i32 = 19;
+
+fn each_tier(session: &mut Session, wants: &dyn Fn(&Tier) -> bool) {
+    for tier in TIERS.iter().filter(|tier| wants(tier)) {
         session.report.tier(tier.name, tier.budget_minutes);
         if let Err(failure) = (tier.run)(session) {
             session.report.result(tier.name, Duration::ZERO, Verdict::Failed(failure.text));
@@ -122,7 +160,7 @@ fn run_again(session: &mut Session) -> Result<()> {
     println!("\nAgain, what failed:");
     let options = Options { filter: names.clone(), ..session.options.clone() };
     let mut again = Session::new(&options, session.progress)?;
-    each_tier(&mut again, false);
+    each_tier(&mut again, &|tier| enters(&options.filter, tier));
     let steady = again.report.failed();
     let unsteady = names.into_iter().filter(|name| !steady.contains(name) && again.report.has_passed(name)).collect();
     session.report.are_unsteady(unsteady);
@@ -133,13 +171,13 @@ fn run_again(session: &mut Session) -> Result<()> {
 const MOST_UNSTEADY: usize = 4;
 
 /// Whether any test of this tier can be wanted.
-fn enters(filter: &[String], tier: &Tier, ci: bool) -> bool {
+fn enters(filter: &[String], tier: &Tier) -> bool {
     let tier_of = |part: &str| {
         let first = part.split('/').next().unwrap_or(part).to_owned();
         TIERS.iter().any(|tier| tier.name == first).then_some(first)
     };
     match filter.is_empty() {
-        true => ci || !tier.ci_only,
+        true => !tier.ci_only,
         false => filter.iter().any(|part| match tier_of(part) {
             Some(name) => name == tier.name,
             None => !tier.ci_only,
@@ -149,53 +187,53 @@ fn enters(filter: &[String], tier: &Tier, ci: bool) -> bool {
 
 /// In the order in which they run: what finds most per minute first.
 const TIERS: &[Tier] = &[
-    Tier { name: "tidy", budget_minutes: 0.5, run: steps::tidy, ci_only: true },
-    Tier { name: "clippy", budget_minutes: 3.0, run: steps::clippy, ci_only: true },
-    Tier { name: "api", budget_minutes: 0.2, run: steps::api, ci_only: false },
-    Tier { name: "unit", budget_minutes: 5.0, run: cargo::tier, ci_only: false },
-    Tier { name: "image", budget_minutes: 4.0, run: images::tier, ci_only: false },
-    Tier { name: "new", budget_minutes: 4.0, run: new::tier, ci_only: false },
-    Tier { name: "c", budget_minutes: 6.0, run: programs::tier, ci_only: false },
-    Tier { name: "fortran", budget_minutes: 1.0, run: fortran::tier, ci_only: false },
-    Tier { name: "rust", budget_minutes: 3.0, run: rust::tier, ci_only: false },
-    Tier { name: "coll", budget_minutes: 5.5, run: coll::tier, ci_only: false },
-    Tier { name: "mutants", budget_minutes: 0.1, run: mutants::tier, ci_only: false },
-    Tier { name: "decisions", budget_minutes: 0.5, run: decisions::tier, ci_only: false },
-    Tier { name: "sockets", budget_minutes: 0.5, run: sockets::tier, ci_only: false },
-    Tier { name: "unexpected", budget_minutes: 1.5, run: unexpected::tier, ci_only: false },
-    Tier { name: "dynamic", budget_minutes: 1.0, run: dynamic::tier, ci_only: false },
-    Tier { name: "seeing", budget_minutes: 1.0, run: seeing::tier, ci_only: false },
-    Tier { name: "copies", budget_minutes: 1.5, run: copies::tier, ci_only: false },
-    Tier { name: "heap", budget_minutes: 5.5, run: heap::tier, ci_only: false },
-    Tier { name: "integrity", budget_minutes: 5.0, run: integrity::tier, ci_only: false },
-    Tier { name: "files", budget_minutes: 0.7, run: files::tier, ci_only: false },
-    Tier { name: "bad_input", budget_minutes: 2.0, run: bad_input::tier, ci_only: false },
-    Tier { name: "fuzz", budget_minutes: 1.5, run: bad_input::fuzz, ci_only: false },
-    Tier { name: "wrappers", budget_minutes: 0.7, run: wrappers::tier, ci_only: false },
-    Tier { name: "mpirun", budget_minutes: 0.5, run: mpirun::tier, ci_only: false },
-    Tier { name: "probe", budget_minutes: 1.0, run: probe::tier, ci_only: false },
-    Tier { name: "valgrind", budget_minutes: 2.0, run: memcheck::tier, ci_only: false },
-    Tier { name: "loom", budget_minutes: 2.0, run: loom::tier, ci_only: false },
-    Tier { name: "sanitizers", budget_minutes: 10.0, run: sanitizers::tier, ci_only: false },
-    Tier { name: "walk", budget_minutes: 0.5, run: walk::tier, ci_only: false },
-    Tier { name: "nodes", budget_minutes: 2.0, run: nodes::tier, ci_only: false },
-    Tier { name: "cluster", budget_minutes: 3.5, run: cluster::tier, ci_only: false },
-    Tier { name: "fabrics", budget_minutes: 1.3, run: fabrics::tier, ci_only: false },
-    Tier { name: "instructions", budget_minutes: 0.5, run: instructions::tier, ci_only: false },
-    Tier { name: "bench", budget_minutes: 0.5, run: benchmarks::tier, ci_only: false },
-    Tier { name: "fpga", budget_minutes: 4.0, run: fpga::tier, ci_only: false },
-    Tier { name: "boot", budget_minutes: 6.0, run: boot::tier, ci_only: false },
-    Tier { name: "peers", budget_minutes: 2.0, run: peers::tier, ci_only: false },
-    Tier { name: "mpi4py", budget_minutes: 6.0, run: mpi4py::tier, ci_only: false },
-    Tier { name: "one_sided", budget_minutes: 1.0, run: one_sided::tier, ci_only: false },
-    Tier { name: "pnetcdf", budget_minutes: 2.0, run: file_libraries::pnetcdf, ci_only: false },
-    Tier { name: "netpipe", budget_minutes: 1.0, run: netpipe::tier, ci_only: false },
+    Tier::new("tidy", 0.5, steps::tidy).only_ci(),
+    Tier::new("clippy", 3.0, steps::clippy).only_ci().only_computes(),
+    Tier::new("api", 0.2, steps::api),
+    Tier::new("unit", 5.0, cargo::tier),
+    Tier::new("image", 4.0, images::tier),
+    Tier::new("new", 4.0, new::tier).only_computes(),
+    Tier::new("c", 6.0, programs::tier),
+    Tier::new("fortran", 1.0, fortran::tier),
+    Tier::new("rust", 3.0, rust::tier),
+    Tier::new("coll", 5.5, coll::tier),
+    Tier::new("mutants", 0.1, mutants::tier),
+    Tier::new("decisions", 0.5, decisions::tier),
+    Tier::new("sockets", 0.5, sockets::tier),
+    Tier::new("unexpected", 1.5, unexpected::tier),
+    Tier::new("dynamic", 1.0, dynamic::tier),
+    Tier::new("seeing", 1.0, seeing::tier),
+    Tier::new("copies", 1.5, copies::tier),
+    Tier::new("heap", 5.5, heap::tier),
+    Tier::new("integrity", 5.0, integrity::tier),
+    Tier::new("files", 0.7, files::tier),
+    Tier::new("bad_input", 2.0, bad_input::tier),
+    Tier::new("fuzz", 1.5, bad_input::fuzz),
+    Tier::new("wrappers", 0.7, wrappers::tier),
+    Tier::new("mpirun", 0.5, mpirun::tier),
+    Tier::new("probe", 1.0, probe::tier),
+    Tier::new("valgrind", 2.0, memcheck::tier),
+    Tier::new("loom", 2.0, loom::tier).only_computes(),
+    Tier::new("sanitizers", 10.0, sanitizers::tier),
+    Tier::new("walk", 0.5, walk::tier),
+    Tier::new("nodes", 2.0, nodes::tier),
+    Tier::new("cluster", 3.5, cluster::tier),
+    Tier::new("fabrics", 1.3, fabrics::tier),
+    Tier::new("instructions", 0.5, instructions::tier),
+    Tier::new("bench", 0.5, benchmarks::tier),
+    Tier::new("fpga", 4.0, fpga::tier),
+    Tier::new("boot", 6.0, boot::tier),
+    Tier::new("peers", 2.0, peers::tier),
+    Tier::new("mpi4py", 6.0, mpi4py::tier),
+    Tier::new("one_sided", 1.0, one_sided::tier),
+    Tier::new("pnetcdf", 2.0, file_libraries::pnetcdf),
+    Tier::new("netpipe", 1.0, netpipe::tier),
     // Nothing of it without --all.
-    Tier { name: "fftw", budget_minutes: 0.0, run: fftw::tier, ci_only: false },
-    Tier { name: "rsmpi", budget_minutes: 0.0, run: rsmpi::tier, ci_only: false },
-    Tier { name: "hdf5", budget_minutes: 0.0, run: file_libraries::hdf5, ci_only: false },
-    Tier { name: "netcdf", budget_minutes: 0.0, run: file_libraries::netcdf, ci_only: false },
-    Tier { name: "p4est", budget_minutes: 0.0, run: file_libraries::p4est, ci_only: false },
-    Tier { name: "packages", budget_minutes: 0.0, run: packages::tier, ci_only: false },
-    Tier { name: "hpcc", budget_minutes: 0.0, run: hpcc::tier, ci_only: false },
+    Tier::new("fftw", 0.0, fftw::tier),
+    Tier::new("rsmpi", 0.0, rsmpi::tier),
+    Tier::new("hdf5", 0.0, file_libraries::hdf5),
+    Tier::new("netcdf", 0.0, file_libraries::netcdf),
+    Tier::new("p4est", 0.0, file_libraries::p4est),
+    Tier::new("packages", 0.0, packages::tier),
+    Tier::new("hpcc", 0.0, hpcc::tier),
 ];

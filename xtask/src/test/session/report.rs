@@ -15,6 +15,8 @@ pub struct Report {
     unsteady: Vec<String>,
     skipped: Vec<(String, String)>,
     tiers: Vec<Used>,
+    /// Lines that wait until another report takes them, if they do not go out at once.
+    held: Option<String>,
 }
 
 /// The time of one tier.
@@ -23,8 +25,10 @@ struct Used {
     budget_minutes: f64,
     start: Instant,
     minutes: f64,
-    /// Minutes of processors that its programs took: at the beginning those of the tiers before.
+    /// Minutes of processors that its programs took, and those of tiers beside it: at the beginning those of the tiers before.
     processor_minutes: f64,
+    /// Ran while others did.
+    beside: bool,
 }
 
 impl Report {
@@ -32,13 +36,30 @@ impl Report {
     pub fn new(require_all: bool) -> Report {
         let terminal = std::io::stdout().is_terminal() && std::env::var_os("CI").is_none();
         let (passed, failed, unsteady) = (Vec::new(), Vec::new(), Vec::new());
-        Report { terminal, require_all, passed, failed, unsteady, skipped: Vec::new(), tiers: Vec::new() }
+        let (skipped, tiers) = (Vec::new(), Vec::new());
+        Report { terminal, require_all, passed, failed, unsteady, skipped, tiers, held: None }
+    }
+
+    /// From now on lines are kept for [`Report::absorb`]: another report writes meanwhile.
+    pub fn holds_lines(&mut self) {
+        (self.terminal, self.held) = (false, Some(String::new()));
+    }
+
+    /// Takes all that another report has: its lines go out now.
+    pub fn absorb(&mut self, other: Report) {
+        self.clear();
+        print!("{}", other.held.unwrap_or_default());
+        self.passed.extend(other.passed);
+        self.failed.extend(other.failed);
+        self.unsteady.extend(other.unsteady);
+        self.skipped.extend(other.skipped);
+        self.tiers.extend(other.tiers.into_iter().map(|tier| Used { beside: true, ..tier }));
     }
 
     /// A tier begins.
     pub fn tier(&mut self, name: &'static str, budget_minutes: f64) {
         let (start, processor_minutes) = (Instant::now(), processor_minutes());
-        self.tiers.push(Used { name, budget_minutes, start, minutes: 0.0, processor_minutes });
+        self.tiers.push(Used { name, budget_minutes, start, minutes: 0.0, processor_minutes, beside: false });
     }
 
     /// The tier that began last ends.
@@ -68,7 +89,7 @@ impl Report {
                 let colon = if note.is_empty() { "" } else { ": " };
                 match self.terminal {
                     true => self.begins(name),
-                    false => println!("ok      {seconds:6.1} s  {name}{colon}{note}"),
+                    false => self.line(&format!("ok      {seconds:6.1} s  {name}{colon}{note}")),
                 }
             }
             Verdict::Failed(why) => self.fails(name, seconds, &why),
@@ -77,7 +98,7 @@ impl Report {
             }
             Verdict::Skipped(why) => {
                 self.clear();
-                println!("skipped           {name}: {why}");
+                self.line(&format!("skipped           {name}: {why}"));
                 self.skipped.push((name.to_owned(), why));
             }
         }
@@ -127,12 +148,12 @@ impl Report {
 
     fn minutes(&self) {
         println!("\nMinutes:              processors'");
-        for tier in &self.tiers {
-            let over = if tier.minutes > tier.budget_minutes { "  over its budget" } else { "" };
-            let Used { name, minutes, budget_minutes, processor_minutes, .. } = tier;
-            println!("  {name:9} {minutes:5.1} of {budget_minutes:4.1} {processor_minutes:6.1}{over}");
+        for Used { name, minutes, budget_minutes, processor_minutes, beside, .. } in &self.tiers {
+            let processors = if *beside { "beside".to_owned() } else { format!("{processor_minutes:6.1}") };
+            let over = if minutes > budget_minutes && !beside { "  over its budget" } else { "" };
+            println!("  {name:9} {minutes:5.1} of {budget_minutes:4.1} {processors}{over}");
         }
-        let total = |part: fn(&Used) -> f64| self.tiers.iter().map(part).sum::<f64>();
+        let total = |part: fn(&Used) -> f64| self.tiers.iter().filter(|tier| !tier.beside).map(part).sum::<f64>();
         let (minutes, budget) = (total(|tier| tier.minutes), total(|tier| tier.budget_minutes));
         let processors = total(|tier| tier.processor_minutes);
         println!("  {:9} {minutes:5.1} of {budget:4.1} {processors:6.1}\n", "total");
@@ -140,10 +161,17 @@ impl Report {
 
     fn fails(&mut self, name: &str, seconds: f64, why: &str) {
         self.clear();
-        println!("FAILED  {seconds:6.1} s  {name}");
-        tail(why, TAIL_LINES).lines().for_each(|line| println!("    {line}"));
-        println!("    again: cargo xtask test {name}");
+        self.line(&format!("FAILED  {seconds:6.1} s  {name}"));
+        tail(why, TAIL_LINES).lines().for_each(|line| self.line(&format!("    {line}")));
+        self.line(&format!("    again: cargo xtask test {name}"));
         self.failed.push(name.to_owned());
+    }
+
+    fn line(&mut self, line: &str) {
+        match &mut self.held {
+            Some(held) => *held += &format!("{line}\n"),
+            None => println!("{line}"),
+        }
     }
 
     fn clear(&self) {
@@ -191,6 +219,19 @@ mod tests {
         let spin = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done";
         assert!(std::process::Command::new("sh").args(["-c", spin]).status().unwrap().success());
         assert!(processor_minutes() > before);
+    }
+
+    #[test]
+    fn a_report_takes_what_another_held() {
+        let (mut report, mut beside) = (Report::new(true), Report::new(true));
+        beside.holds_lines();
+        beside.tier("x", 1.0);
+        beside.result("x/good", Duration::ZERO, Verdict::Passed(String::new()));
+        beside.result("x/bad", Duration::ZERO, Verdict::Failed("no z".to_owned()));
+        assert!(beside.held.as_ref().is_some_and(|held| held.contains("x/good") && held.contains("    no z\n")));
+        report.absorb(beside);
+        assert!(report.has_passed("x/good") && report.failed() == ["x/bad"]);
+        assert!(report.tiers.iter().all(|tier| tier.beside) && !report.close());
     }
 
     #[test]
