@@ -20,6 +20,7 @@ use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use opal_core::sync::{AtomicU32, ConditionalLock, Ordering};
+use opal_core::wait::Subject;
 use opal_core::{progress, wait};
 
 /// MPI_BUFFER_AUTOMATIC: the library finds the memory itself.
@@ -215,8 +216,16 @@ impl Buffer {
     /// Waits until the messages up to a serial number have left.
     fn drain(&self, until: u64) -> Result<()> {
         progress::flush();
-        wait::until(|| self.is_drained(until))?;
+        wait::until_done(wait::awaiting(|| self.is_drained(until), || self.subject(until)))?;
         Ok(())
+    }
+
+    /// What the message waits for that was buffered first.
+    fn subject(&self, until: u64) -> Subject {
+        let Some(messages) = self.messages.try_lock() else { return Subject::UNKNOWN };
+        let left = messages.all.values().filter(|message| message.serial <= until);
+        let first = left.min_by_key(|message| message.serial).and_then(|message| message.request.as_ref());
+        first.map_or(Subject::UNKNOWN, Request::subject)
     }
 
     fn is_drained(&self, until: u64) -> bool {

@@ -211,6 +211,35 @@ int main(int argc, char **argv)
         MPI_Recv(&word, 1, MPI_INT, next, 7, ring, MPI_STATUS_IGNORE);
     } else if (!strcmp(what, "nap")) {
         usleep(2000000);
+    } else if (!strcmp(what, "buffered")) {
+        /* Each waits until the next one has received what lies in its buffer. */
+        static char buffer[(4 << 20) + 1000];
+        MPI_Buffer_attach(buffer, sizeof buffer);
+        MPI_Bsend(buffer, 4 << 20, MPI_BYTE, next, 7, ring);
+        void *at;
+        int bytes;
+        MPI_Buffer_detach(&at, &bytes);
+    } else if (!strcmp(what, "file")) {
+        /* The last rank does not open it. */
+        MPI_File file;
+        if (rank < size - 1)
+            MPI_File_open(ring, "/dev/null", MPI_MODE_RDONLY, MPI_INFO_NULL, &file);
+        else
+            MPI_Recv(&word, 1, MPI_INT, 0, 7, ring, MPI_STATUS_IGNORE);
+    } else if (!strcmp(what, "late")) {
+        /* Rank 2 computes before each collective operation; rank 0 waits for rank 1, and that one for rank 2. */
+        int sum;
+        for (int i = 0; i < 3; i++) {
+            if (rank == 2)
+                usleep(150000);
+            MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+        }
+        if (rank == 2)
+            usleep(150000);
+        if (rank < 2)
+            MPI_Recv(&word, 1, MPI_INT, rank + 1, 7, ring, MPI_STATUS_IGNORE);
+        if (rank == 1 || rank == 2)
+            MPI_Send(&rank, 1, MPI_INT, rank - 1, 7, ring);
     } else if (!strcmp(what, "collective")) {
         /* The last rank does not come. */
         if (rank == size - 1)

@@ -10,13 +10,14 @@ use crate::framework::pml::watched;
 use crate::framework::{coll, pml};
 use crate::group::Group;
 use crate::oob::Conversation;
-use crate::oob::allgather::{Allgather, Participants, block_on};
+use crate::oob::allgather::{Allgather, Participants, finish};
 use crate::process;
 use crate::sequence::Sequence;
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use opal_core::sync::Ordering;
+use opal_core::wait::Subject;
 
 /// A communicator whose peers' contexts are known, while the members agree on their collectives.
 ///
@@ -94,8 +95,16 @@ impl Activation {
 
     /// Waits until the communicator is active.
     pub fn wait(mut self) -> Result<Arc<Communicator>> {
-        block_on(|| self.poll())?;
+        finish(&mut self, Activation::poll, Activation::subject)?;
         Ok(self.comm)
+    }
+
+    /// What the next step waits for.
+    pub fn subject(&self) -> Subject {
+        match &self.merged {
+            Merged::Activating(merged) => merged.subject(),
+            _ => self.gather.subject(),
+        }
     }
 
     fn begin_merged(&self, reservation: Reservation) -> Result<Activation> {

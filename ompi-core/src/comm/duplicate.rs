@@ -7,20 +7,21 @@ use super::{Communicator, DYNAMIC, Hints, insert};
 use crate::attr;
 use crate::error::Result;
 use crate::oob::Conversation;
-use crate::oob::allgather::{Allgather, block_on};
+use crate::oob::allgather::{Allgather, finish};
 use crate::request::{self, Driver, Id, Request};
 use crate::status::Status;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use opal_core::progress;
 use opal_core::sync::{AtomicUsize, ConditionalLock, Once, Ordering};
+use opal_core::wait::Subject;
 
 /// MPI_Comm_dup: the same groups and the attributes that their callbacks copy, another context.
 ///
 /// Attributes come last: whatever a callback says here, all processes have taken part in what concerns them all.
 pub fn duplicate(handle: usize, parent: &Communicator, hints: Hints) -> Result<usize> {
     let mut duplication = Duplication::new(handle, parent, &hints)?;
-    block_on(|| duplication.poll())?;
+    finish(&mut duplication, Duplication::poll, Duplication::subject)?;
     let copy = insert(duplication.comm)?;
     if let Err(fault) = attr::copy_all(attr::KeyvalKind::Comm, handle, copy) {
         // The first fault is the one to report.
@@ -96,6 +97,10 @@ impl Duplication {
         let active = activation.poll();
         self.activation = Some(activation);
         active
+    }
+
+    fn subject(&self) -> Subject {
+        self.activation.as_ref().map_or_else(|| self.numbers.subject(), Activation::subject)
     }
 }
 

@@ -6,10 +6,12 @@
 
 use crate::comm::Communicator;
 use crate::error::{Class, Fault, Result};
+use crate::framework::pml::subject;
 use crate::group::is_first;
 use crate::oob::{self, Conversation, Key};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use opal_core::wait::{Awaited, Subject};
 use opal_core::{progress, wait};
 
 /// A process, and the context number under which it knows what is talked about.
@@ -126,12 +128,46 @@ impl Allgather {
 
     /// Waits until it is done.
     pub fn wait<const N: usize>(mut self) -> Result<Vec<[u64; N]>> {
-        block_on(|| self.poll())?;
+        finish(&mut self, Allgather::poll, Allgather::subject)?;
         Ok(self.result())
+    }
+
+    /// What the next step waits for.
+    pub fn subject(&self) -> Subject {
+        let Participants { all, me } = &self.participants;
+        let from = (me + self.distance) % all.len();
+        subject::message(from as i32, Some(all[from].process), 0, all[*me].context, true)
     }
 }
 
-/// Waits until `poll` is done or fails.
+/// Waits until something is done that `poll` moves on, or fails; `subject` is what its next step waits for.
+pub fn finish<T>(what: &mut T, poll: fn(&mut T) -> Result<bool>, subject: fn(&T) -> Subject) -> Result<()> {
+    let mut last = Ok(false);
+    progress::flush();
+    wait::until_done(Unfinished { what, poll, subject, last: &mut last })?;
+    last.map(drop)
+}
+
+struct Unfinished<'a, T> {
+    what: &'a mut T,
+    poll: fn(&mut T) -> Result<bool>,
+    subject: fn(&T) -> Subject,
+    last: &'a mut Result<bool>,
+}
+
+impl<T> Awaited for Unfinished<'_, T> {
+    fn is_done(&mut self) -> bool {
+        *self.last = (self.poll)(self.what);
+        progress::flush();
+        !matches!(self.last, Ok(false))
+    }
+
+    fn subject(&self) -> Subject {
+        (self.subject)(self.what)
+    }
+}
+
+/// As [`finish`], of something that does not say what it waits for.
 pub fn block_on(mut poll: impl FnMut() -> Result<bool>) -> Result<()> {
     let mut last = Ok(false);
     progress::flush();

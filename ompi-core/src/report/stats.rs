@@ -2,6 +2,7 @@
 
 pub mod collect;
 mod json;
+mod late;
 mod record;
 mod svg;
 mod text;
@@ -37,7 +38,9 @@ pub fn at_finalize() -> Result<()> {
     let gathered = gather::at_first(comm::world(), mine.as_bytes())?;
     told::end();
     let Some(all) = gathered else { return Ok(()) };
-    let ranks: Vec<RankRecord> = all.iter().map(|text| RankRecord::decode(&String::from_utf8_lossy(text))).collect();
+    let mut ranks: Vec<RankRecord> =
+        all.iter().map(|text| RankRecord::decode(&String::from_utf8_lossy(text))).collect();
+    late::name(&mut ranks);
     let place = STATS.text();
     match place {
         "1" => sys::write_stderr(text::of(&ranks).as_bytes()),

@@ -19,6 +19,11 @@ pub fn tier(session: &mut Session) -> Result<()> {
         session.case(&format!("seeing/{}", case.name), |session| run(session, case).unwrap_or_else(Verdict::from));
     }
     session.case("seeing/stats", |session| written::stats(session).unwrap_or_else(Verdict::from));
+    for (name, options) in LATE {
+        session.case(&format!("seeing/{name}"), |session| {
+            written::who_was_late(session, name, options).unwrap_or_else(Verdict::from)
+        });
+    }
     session.case("seeing/stats-on-two-hosts", |session| written::on_two_hosts(session).unwrap_or_else(Verdict::from));
     for (name, argument, hosts) in LOST {
         session.case(&format!("seeing/{name}"), |session| {
@@ -51,6 +56,9 @@ pub fn tier(session: &mut Session) -> Result<()> {
         .case("seeing/stats-on-standard-output", |session| written::on_output(session).unwrap_or_else(Verdict::from));
     Ok(())
 }
+
+/// Collective operations by flags and by messages, for which a rank is late.
+const LATE: &[(&str, &[&str])] = &[("late", &[]), ("late-by-messages", &["--mca", "coll", "^sm"])];
 
 type Transports = (&'static str, &'static [&'static str], &'static str, i32, &'static [&'static str]);
 

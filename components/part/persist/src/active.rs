@@ -1,4 +1,4 @@
-//! The operations under way, which every pass of progress moves on.
+//! The operations under way, which passes of progress move on: each pass looks at some, and [`SWEEP`] passes at all of them.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -17,11 +17,17 @@ pub trait Operation: Send + Sync {
 }
 
 /// Those that passes look at; only they change it.
-static LIST: ConditionalLock<Vec<Entry>> = ConditionalLock::new(Vec::new());
+static LIST: ConditionalLock<List> = ConditionalLock::new(List { entries: Vec::new(), next: 0 });
 /// Those that were started since the last pass.
 static NEW: ConditionalLock<Vec<Entry>> = ConditionalLock::new(Vec::new());
 static NEWS: AtomicUsize = AtomicUsize::new(0);
 static LISTED: AtomicUsize = AtomicUsize::new(0);
+
+struct List {
+    entries: Vec<Entry>,
+    // Where the next pass begins.
+    next: usize,
+}
 
 struct Entry {
     operation: Arc<dyn Operation>,
@@ -53,20 +59,35 @@ fn advance_all() -> usize {
     let mut list = LIST.lock();
     if NEWS.load(Ordering::Relaxed) != 0 {
         let mut new = NEW.lock();
-        list.append(&mut new);
+        list.entries.append(&mut new);
         NEWS.store(0, Ordering::Relaxed);
     }
-    let mut moved = 0;
-    list.retain_mut(|entry| {
-        if let Some(now) = entry.operation.advance() {
-            moved += now;
-            entry.idle = 0;
-            return true;
-        }
-        entry.is_needed()
-    });
-    LISTED.store(list.len(), Ordering::Relaxed);
+    let moved = list.advance_some();
+    LISTED.store(list.entries.len(), Ordering::Relaxed);
     moved
+}
+
+impl List {
+    /// One pass: of thousands of operations nearly none can have moved since the pass before.
+    fn advance_some(&mut self) -> usize {
+        let mut moved = 0;
+        for _ in 0..self.entries.len().min(LEAST).max(self.entries.len().div_ceil(SWEEP)) {
+            if self.next >= self.entries.len() {
+                self.next = 0;
+            }
+            let Some(entry) = self.entries.get_mut(self.next) else { break };
+            match entry.operation.advance() {
+                Some(now) => {
+                    moved += now;
+                    entry.idle = 0;
+                    self.next += 1;
+                }
+                None if entry.is_needed() => self.next += 1,
+                None => _ = self.entries.swap_remove(self.next),
+            }
+        }
+        moved
+    }
 }
 
 impl Entry {
@@ -91,3 +112,60 @@ pub fn set(active: &AtomicBool, value: bool) {
 }
 
 const IDLE_PASSES: u32 = 64;
+/// So many at least are looked at in a pass.
+const LEAST: usize = 64;
+/// All are, within so many passes: far fewer than a wait makes before it sleeps.
+const SWEEP: usize = 64;
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use std::vec::Vec;
+
+    /// Counts the looks at it; has ended before if it is idle.
+    struct Counted {
+        looks: AtomicUsize,
+        is_idle: bool,
+        listed: AtomicBool,
+    }
+
+    impl Operation for Counted {
+        fn advance(&self) -> Option<usize> {
+            self.looks.fetch_add(1, Ordering::Relaxed);
+            (!self.is_idle).then_some(0)
+        }
+
+        fn is_active(&self) -> bool {
+            false
+        }
+
+        fn listed(&self) -> &AtomicBool {
+            &self.listed
+        }
+    }
+
+    #[test]
+    fn every_operation_is_looked_at_within_a_sweep_and_few_in_a_pass() {
+        let count = 100 * SWEEP + 7;
+        let all: Vec<_> = (0..count)
+            .map(|index| Counted { looks: AtomicUsize::new(0), is_idle: index % 3 == 0, listed: AtomicBool::new(true) })
+            .map(Arc::new)
+            .collect();
+        let entry = |operation: &Arc<Counted>| Entry { operation: operation.clone(), idle: IDLE_PASSES - 1 };
+        let mut list = List { entries: all.iter().map(entry).collect(), next: 0 };
+        let looks = || all.iter().map(|one| one.looks.load(Ordering::Relaxed)).sum::<usize>();
+        list.advance_some();
+        assert!(looks() <= 101);
+        for _ in 0..2 * SWEEP {
+            list.advance_some();
+        }
+        // Those that have ended leave at the first look.
+        let once = |one: &Arc<Counted>| one.looks.load(Ordering::Relaxed) == 1;
+        assert!(all.iter().all(|one| one.looks.load(Ordering::Relaxed) > 0 && (!one.is_idle || once(one))));
+        assert_eq!(list.entries.len(), all.iter().filter(|one| !one.is_idle).count());
+        let mut few = List { entries: all[1..3].iter().map(entry).collect(), next: 1 };
+        let before = looks();
+        few.advance_some();
+        assert_eq!(looks() - before, 2);
+    }
+}

@@ -13,7 +13,7 @@ use ompi_core::error::{Class, Fault, Result};
 use ompi_core::framework::part::{Module, PartitionedTransfer};
 use ompi_core::framework::pml::subject;
 use ompi_core::handle::HandleTable;
-use ompi_core::request::{self, Driver, Id, Kind, Request};
+use ompi_core::request::{self, Driver, Id, Kind, Request, handles};
 use ompi_core::status::PROC_NULL;
 use opal_core::progress;
 use opal_core::sync::threads_possible;
@@ -47,18 +47,19 @@ impl Module for Persist {
         let line = line(&transfer)?;
         // SAFETY: the caller's promise.
         let region = unsafe { Region::new(&transfer) };
-        register(Side::Send(PartitionedSend::new(line, region, transfer.partitions, transfer.tag)?), &transfer)
+        let send = PartitionedSend::new(line, region, transfer.partitions, transfer.tag)?;
+        // Told last: the peer pairs what it hears of with a receive, which nobody can take back.
+        let request = register(Side::Send(send.clone()), &transfer)?;
+        or_none(request, send.tell())
     }
 
     unsafe fn precv_init(&self, transfer: PartitionedTransfer) -> Result<Request> {
         // SAFETY: the caller's promise.
         let region = unsafe { Region::new(&transfer) };
         let receive = PartitionedRecv::new(line(&transfer)?, region, transfer.partitions, transfer.tag)?;
+        let line = line(&transfer)?;
         let request = register(Side::Recv(receive.clone()), &transfer)?;
-        if let Some(line) = line(&transfer)? {
-            pairing::add(&receive, line)?;
-        }
-        Ok(request)
+        or_none(request, line.map_or(Ok(()), |line| pairing::add(&receive, line)))
     }
 
     fn pready(&self, token: u64, partitions: Range<usize>) -> Result<()> {
@@ -120,6 +121,17 @@ fn register(side: Side, transfer: &PartitionedTransfer) -> Result<Request> {
     let token =
         SIDES.insert(Arc::new(Entry { side, context: comm.context, process, peer, tag })).ok_or(Class::NoMem)?;
     request::create(Kind::Partitioned, &Sides, token as u64).inspect_err(|_| drop(SIDES.remove(token)))
+}
+
+/// The request, or what went wrong after it was made: then it is gone.
+fn or_none(request: Request, outcome: Result<()>) -> Result<Request> {
+    match outcome {
+        Ok(()) => Ok(request),
+        Err(fault) => {
+            handles::free(&mut request.into_handle())?;
+            Err(fault)
+        }
+    }
 }
 
 #[cold]

@@ -35,7 +35,7 @@ struct Waiting {
 static QUEUES: ConditionalLock<Vec<Queue>> = ConditionalLock::new(Vec::new());
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
-/// A receive was made. The line is its own.
+/// A receive was made. The line is its own. After a failure nothing is known of it.
 pub fn add(receive: &Arc<PartitionedRecv>, line: Line) -> Result<()> {
     let mut queues = QUEUES.lock();
     let index = match queues.iter().position(|queue| queue.is(line.comm.get(), line.peer)) {
@@ -46,11 +46,17 @@ pub fn add(receive: &Arc<PartitionedRecv>, line: Line) -> Result<()> {
         }
     };
     let queue = &mut queues[index];
+    let mut posted = Ok(());
     match queue.setups.iter().position(|setup| setup.tag == receive.tag()) {
         Some(setup) => receive.pair(queue.setups.remove(setup)),
-        None => queue.receives.push_back(Waiting { tag: receive.tag(), receive: Some(receive.clone()) }),
+        None => {
+            queue.receives.push_back(Waiting { tag: receive.tag(), receive: Some(receive.clone()) });
+            posted = queue.post();
+            if posted.is_err() {
+                queue.receives.pop_back();
+            }
+        }
     }
-    let posted = queue.post();
     tidy_up(&mut queues);
     drop(queues);
     advance();

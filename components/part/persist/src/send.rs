@@ -68,23 +68,10 @@ struct Outgoing {
 }
 
 impl PartitionedSend {
-    /// Tells the peer of it.
+    /// The peer does not know of it yet.
     pub fn new(line: Option<Line>, region: Region, partitions: usize, tag: i32) -> Result<Arc<PartitionedSend>> {
         let (marks, taken) = Marks::new(partitions)?;
-        let mut parcels = VecDeque::new();
-        let (mut channel, mut answer) = (0, None);
-        let is_long = line.is_some() && region.bytes() > LONG;
-        if let Some(line) = &line {
-            channel = line.comm.get().coll().tags().channel()?;
-            let lent_at = region.lent_at(line).filter(|_| is_long).unwrap_or(0);
-            if lent_at != 0 {
-                answer = Some(Parcel::receive(CANNOT_COPY.to_vec(), line, wire::answer_tag(channel))?);
-            }
-            let setup = Setup { tag, channel, bytes: region.bytes() as u64, lent_at };
-            let tag = ompi_core::framework::coll::PART_SETUP;
-            parcels.push_back(Parcel::send(setup.encode().to_vec(), line, tag, Mode::Standard)?);
-            progress::flush();
-        }
+        let channel = line.as_ref().map_or(Ok(0), |line| line.comm.get().coll().tags().channel())?;
         let out = Outgoing {
             id: Id::default(),
             round: 0,
@@ -96,12 +83,12 @@ impl PartitionedSend {
             patience: 1,
             proof: None,
             proven: false,
-            answer,
+            answer: None,
             may_lend: false,
             has_lent: false,
             requests: VecDeque::new(),
             left_to_receiver: VecDeque::new(),
-            parcels,
+            parcels: VecDeque::new(),
             spare: Vec::new(),
             failed: 0,
             seen: 0,
@@ -109,7 +96,7 @@ impl PartitionedSend {
         };
         Ok(Arc::new(PartitionedSend {
             // To nobody the last mark alone does something, and finds nobody else at it.
-            pace: is_long.then(|| Pace::new(partitions)),
+            pace: (line.is_some() && region.bytes() > LONG).then(|| Pace::new(partitions)),
             line,
             region,
             tag,
@@ -119,6 +106,22 @@ impl PartitionedSend {
             listed: AtomicBool::new(false),
             out: ConditionalLock::new(out),
         }))
+    }
+
+    /// Tells the peer of it, once: from then on the peer has a receive for it.
+    pub fn tell(&self) -> Result<()> {
+        let Some(line) = &self.line else { return Ok(()) };
+        let mut out = self.out.lock();
+        let lent_at = self.region.lent_at(line).filter(|_| self.pace.is_some()).unwrap_or(0);
+        if lent_at != 0 {
+            out.answer = Some(Parcel::receive(CANNOT_COPY.to_vec(), line, wire::answer_tag(self.channel))?);
+        }
+        let setup = Setup { tag: self.tag, channel: self.channel, bytes: self.region.bytes() as u64, lent_at };
+        let tag = ompi_core::framework::coll::PART_SETUP;
+        out.parcels.push_back(Parcel::send(setup.encode().to_vec(), line, tag, Mode::Standard)?);
+        drop(out);
+        progress::flush();
+        Ok(())
     }
 
     /// MPI_Start.

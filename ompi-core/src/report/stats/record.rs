@@ -98,7 +98,7 @@ pub struct WaitRecord {
     pub since_ns: u64,
     /// How long.
     pub ns: u64,
-    /// The process that was late, if there was one; -1: none.
+    /// The process that was late, by its rank in MPI_COMM_WORLD; -1: nobody knows; -2: several were.
     pub process: i64,
     /// What it waited for.
     pub words: String,

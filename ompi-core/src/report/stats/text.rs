@@ -1,5 +1,6 @@
 //! The statistics for a terminal.
 
+use super::late::SEVERAL;
 use super::record::{Messages, RankRecord};
 use crate::report::{OF_JOB, table};
 use alloc::collections::BTreeMap;
@@ -122,8 +123,9 @@ fn longest(ranks: &[RankRecord]) -> String {
         let from = format!("{:.3} s", seconds_of(wait.since_ns.saturating_sub(rank.from_ns)));
         let late = match wait.process {
             0.. => format!("rank {}", wait.process),
+            SEVERAL => String::from("several"),
             _ if wait.words.contains(OF_JOB) => String::from("of another job"),
-            _ => String::from("several"),
+            _ => String::from("unknown"),
         };
         let name = format!("rank {}", rank.rank);
         [name, format!("{:.3}", seconds_of(wait.ns)), from, late, wait.words.clone()].to_vec()

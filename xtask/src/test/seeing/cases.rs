@@ -49,6 +49,30 @@ pub const CASES: &[SeeingCase] = &[
         silent: &[" sm "],
     },
     SeeingCase {
+        name: "buffered",
+        options: &["-n", "3", "--timeout", "4"],
+        argument: "buffered",
+        status: 124,
+        says: &[
+            "mpirun: a cycle: rank 0 waits for rank 1, which waits for rank 2, which waits for rank 0",
+            "rank 0 in MPI_Buffer_detach, where nothing has happened for",
+            "s: waits for rank 1 to receive a message with tag 7;",
+        ],
+        silent: &[],
+    },
+    SeeingCase {
+        name: "file-not-opened-by-all",
+        options: &["-n", "2", "--timeout", "4"],
+        argument: "file",
+        status: 124,
+        says: &[
+            "mpirun: a cycle: rank 0 waits for rank 1, which waits for rank 0",
+            "rank 0 in MPI_File_open, where nothing has happened for",
+            "s: waits for rank 1 in a collective operation on ring",
+        ],
+        silent: &[],
+    },
+    SeeingCase {
         name: "a-cycle",
         options: &["-n", "3", "--timeout", "4"],
         argument: "cycle",

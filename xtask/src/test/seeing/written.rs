@@ -23,9 +23,23 @@ pub fn on_output(session: &mut Session) -> Result<Verdict> {
     Ok(jobs::verdict(&ended, holds))
 }
 
+/// Rank 2 is to be named for each long wait, though in some the ranks know only that somebody is missing, and rank 0 waits for rank 1.
+pub fn who_was_late(session: &mut Session, name: &str, options: &[&str]) -> Result<Verdict> {
+    let json = written(session, &format!("{name}.json"), &[options, &["--stats="]].concat(), "late")?;
+    let parsed: serde_json::Value = serde_json::from_str(&json).map_err(|error| fail(format!("{error} in\n{json}")))?;
+    let no_waits = Vec::new();
+    let waits = |rank: usize| parsed["ranks"][rank]["longest_waits"].as_array().unwrap_or(&no_waits);
+    let long: Vec<_> =
+        [0, 1].into_iter().flat_map(waits).filter(|wait| wait["seconds"].as_f64().unwrap_or(0.0) > 0.1).collect();
+    Ok(match long.len() == 8 && long.iter().all(|wait| wait["late"] == 2) {
+        true => Verdict::Passed(String::new()),
+        false => Verdict::Failed(format!("eight long waits for rank 2 were expected, not {long:#?}")),
+    })
+}
+
 /// Known traffic, as text, as JSON and as a picture.
 pub fn stats(session: &mut Session) -> Result<Verdict> {
-    let text = written(session, "stats.txt", &["--stats="])?;
+    let text = written(session, "stats.txt", &["--stats="], "traffic")?;
     let squeezed: Vec<String> =
         text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
     let begins = |words: &str| squeezed.iter().any(|line| line.starts_with(words));
@@ -45,14 +59,14 @@ pub fn stats(session: &mut Session) -> Result<Verdict> {
     if !squeezed.iter().any(|line| line.starts_with("rank 0 0.") && line.ends_with(late)) {
         return Ok(Verdict::Failed(format!("no wait of rank 0 ends with `{late}`\n{text}")));
     }
-    let json = written(session, "stats.json", &["--stats="])?;
+    let json = written(session, "stats.json", &["--stats="], "traffic")?;
     let parsed: serde_json::Value = serde_json::from_str(&json).map_err(|error| fail(format!("{error} in\n{json}")))?;
     let ranks = parsed["ranks"].as_array().map_or(0, Vec::len);
     let sent = &parsed["ranks"][1]["peers"][0];
     if ranks != 3 || sent["rank"] != 0 || sent["sent_bytes"] != 8 {
         return Ok(Verdict::Failed(format!("{ranks} ranks, and of rank 1: {sent}\n{json}")));
     }
-    let svg = written(session, "stats.svg", &["--stats="])?;
+    let svg = written(session, "stats.svg", &["--stats="], "traffic")?;
     Ok(match svg.contains("rank 0 to rank 2: 3 messages, 1048592 bytes, by sm") && svg.ends_with("</svg>\n") {
         true => Verdict::Passed(String::new()),
         false => Verdict::Failed(format!("the picture lacks a message\n{svg}")),
@@ -203,7 +217,7 @@ pub fn trace_of_an_abort(session: &mut Session) -> Result<Verdict> {
 /// The same traffic as a trace, with room for all events, and for four.
 pub fn trace(session: &mut Session) -> Result<Verdict> {
     for (name, room, dropped) in [("trace.json", "65536", false), ("trace-small.json", "4", true)] {
-        let text = written(session, name, &["--mca", "ompi_trace_events", room, "--trace"])?;
+        let text = written(session, name, &["--mca", "ompi_trace_events", room, "--trace"], "traffic")?;
         let parsed: serde_json::Value =
             serde_json::from_str(&text).map_err(|error| fail(format!("{error} in\n{text}")))?;
         let events = parsed["traceEvents"].as_array().cloned().unwrap_or_default();
@@ -233,7 +247,7 @@ pub fn trace(session: &mut Session) -> Result<Verdict> {
 }
 
 /// What a job with known traffic writes into a file that the last option names.
-fn written(session: &mut Session, name: &str, options: &[&str]) -> Result<String> {
+fn written(session: &mut Session, name: &str, options: &[&str], argument: &str) -> Result<String> {
     let folder = session.scratch().join("seeing");
     crate::shell::folder(&folder)?;
     let file = folder.join(name);
@@ -244,7 +258,7 @@ fn written(session: &mut Session, name: &str, options: &[&str]) -> Result<String
     let last = if last.ends_with('=') { vec![joined.as_str()] } else { vec![*last, &path] };
     let options = [&["-n", "3"], others, &last].concat();
     let name = format!("seeing/{name}");
-    let ended = Job { source: SOURCE, name: &name, options: &options, arguments: &["traffic"] }.run(session)?;
+    let ended = Job { source: SOURCE, name: &name, options: &options, arguments: &[argument] }.run(session)?;
     if !ended.ended_with(0) {
         return Err(fail(format!("status 0 was expected\n{}", ended.story())));
     }

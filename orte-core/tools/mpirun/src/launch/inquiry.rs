@@ -158,12 +158,12 @@ impl Running {
     }
 
     fn line(&self, rank: u32, text: &str) -> String {
-        let pid = self.pids[rank as usize].unwrap_or_default();
+        let process = self.pids[rank as usize].map_or("no process yet".to_owned(), |pid| format!("process {pid}"));
         let host = match self.node_of(rank) {
             0 => String::new(),
             node => format!(" on {}", self.job.names[node as usize]),
         };
-        format!("  rank {rank} (process {pid}{host}) {text}")
+        format!("  rank {rank} ({process}{host}) {text}")
     }
 
     /// What a rank does now.
