@@ -162,7 +162,7 @@ impl Backoff {
             }
             if threads_possible() {
                 // The cores were counted for one thread per rank.
-                sys::yield_now();
+                PATIENCE.leave_to_threads();
             }
         } else if !self.sleep_on_sockets_alone() {
             sys::yield_now();

@@ -226,6 +226,12 @@ int main(int argc, char **argv)
             MPI_File_open(ring, "/dev/null", MPI_MODE_RDONLY, MPI_INFO_NULL, &file);
         else
             MPI_Recv(&word, 1, MPI_INT, 0, 7, ring, MPI_STATUS_IGNORE);
+    } else if (!strcmp(what, "mismatch")) {
+        MPI_Comm copy;
+        if (rank)
+            MPI_Comm_split(ring, 0, 0, &copy);
+        else
+            MPI_Comm_dup(ring, &copy);
     } else if (!strcmp(what, "late")) {
         /* Rank 2 computes before each collective operation; rank 0 waits for rank 1, and that one for rank 2. */
         int sum;

@@ -222,6 +222,7 @@ const TIERS: &[Tier] = &[
     Tier::new("instructions", 0.5, instructions::tier),
     Tier::new("bench", 0.5, benchmarks::tier),
     Tier::new("fpga", 4.0, fpga::tier),
+    Tier::new("boot", 3.0, boot::images).only_computes(),
     Tier::new("boot", 6.0, boot::tier),
     Tier::new("peers", 2.0, peers::tier),
     Tier::new("mpi4py", 6.0, mpi4py::tier),

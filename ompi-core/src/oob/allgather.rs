@@ -90,7 +90,7 @@ impl Allgather {
             };
             if message.len() != blocks * self.width {
                 let why = "the processes do not agree about the communicator they make; do all make the same calls?";
-                return Err(Fault::new(Class::Intern).because(why));
+                return Err(Fault::new(Class::NotSame).because(why));
             }
             self.words.extend_from_slice(&message);
             self.distance *= 2;

@@ -27,6 +27,11 @@ pub struct Patience {
     moves: AtomicU32,
     /// So many yields in a row took long.
     late_yields: AtomicU32,
+    /// So many yields are left out, and were after the last one that took long.
+    left_out: AtomicU32,
+    leave_out: AtomicU32,
+    /// So many yields in a row gave the core to somebody.
+    handovers: AtomicU32,
 }
 
 impl Patience {
@@ -38,6 +43,9 @@ impl Patience {
             moved_ns: AtomicU64::new(0),
             moves: AtomicU32::new(0),
             late_yields: AtomicU32::new(0),
+            left_out: AtomicU32::new(0),
+            leave_out: AtomicU32::new(0),
+            handovers: AtomicU32::new(0),
         }
     }
 
@@ -80,6 +88,33 @@ impl Patience {
         }
     }
 
+    /// A waiting thread of a process that may have several leaves its core to the others: they may have been counted as one. Seldom where
+    /// that takes long: somebody computes there, who has the core for a whole slice of time each time that it is left to him.
+    pub fn leave_to_threads(&self) {
+        let left_out = self.left_out.load(Ordering::Relaxed);
+        if left_out > 0 {
+            self.left_out.store(left_out - 1, Ordering::Relaxed);
+            return;
+        }
+        let since_ns = sys::monotonic_ns();
+        sys::yield_now();
+        let now_ns = sys::monotonic_ns();
+        let ns = now_ns.saturating_sub(since_ns);
+        self.left_out.store(self.next_left_out(ns), Ordering::Relaxed);
+        // Two ranks on one core may hand it to each other so, and never wait for long.
+        if in_a_row(&self.handovers, ns >= HANDOVER_NS, HANDOVERS) && self.may_move(now_ns) {
+            load::leave_core();
+        }
+    }
+
+    /// After a yield that took so long.
+    fn next_left_out(&self, ns: u64) -> u32 {
+        let before = self.leave_out.load(Ordering::Relaxed);
+        let next = if ns >= LATE_NS { (2 * before + 1).min(MOST_LEFT_OUT) } else { before / 2 };
+        self.leave_out.store(next, Ordering::Relaxed);
+        if ns >= LATE_NS { next } else { 0 }
+    }
+
     /// A thread that polls in vain has left its core to others for so long.
     pub fn yielded(&self, since_ns: u64, now_ns: u64) {
         if self.is_crowded(since_ns, now_ns) && self.may_move(now_ns) {
@@ -88,10 +123,7 @@ impl Patience {
     }
 
     fn is_crowded(&self, since_ns: u64, now_ns: u64) -> bool {
-        let late = self.late_yields.load(Ordering::Relaxed) + 1;
-        let is_late = now_ns.saturating_sub(since_ns) >= LATE_NS;
-        self.late_yields.store(if is_late && late < LATE_YIELDS { late } else { 0 }, Ordering::Relaxed);
-        is_late && late == LATE_YIELDS
+        in_a_row(&self.late_yields, now_ns.saturating_sub(since_ns) >= LATE_NS, LATE_YIELDS)
     }
 
     fn learn(&self, state: u32, delayed_ns: u64) {
@@ -122,6 +154,13 @@ impl Patience {
     }
 }
 
+/// Counts how often in a row something was so; true when it was so often, and then it begins anew.
+fn in_a_row(count: &AtomicU32, is_so: bool, often: u32) -> bool {
+    let times = count.load(Ordering::Relaxed) + 1;
+    count.store(if is_so && times < often { times } else { 0 }, Ordering::Relaxed);
+    is_so && times == often
+}
+
 /// How long this thread could have run but had no core, in all; 0 if the system does not tell.
 fn delayed_ns() -> u64 {
     let text = if cfg!(loom) { None } else { sys::read_file("/proc/thread-self/schedstat") };
@@ -145,6 +184,11 @@ const LATE_NS: u64 = 200_000;
 const ENOUGH: u32 = 6;
 /// So many yields in a row that take long mean a shared core.
 const LATE_YIELDS: u32 = 3;
+/// About the spins of a whole long wait.
+const MOST_LEFT_OUT: u32 = 63;
+/// A yield that nobody used takes a tenth of that.
+const HANDOVER_NS: u64 = 10_000;
+const HANDOVERS: u32 = 8;
 /// So often in a row a thread moves to another core, and so long after the last time a new row begins.
 const MOVES: u32 = 3;
 const MOVED_LONG_AGO_NS: u64 = 100_000_000;
@@ -211,6 +255,19 @@ mod tests {
         assert_eq!(crowded(&[LATE_NS, LATE_NS, 0, LATE_NS, LATE_NS, LATE_NS - 1]), 0);
         assert_eq!(crowded(&[LATE_NS; LATE_YIELDS as usize]), 1);
         assert_eq!(crowded(&[LATE_NS; 2 * LATE_YIELDS as usize + 1]), 2);
+    }
+
+    #[test]
+    fn yields_that_take_long_become_seldom() {
+        let patience = Patience::new();
+        let late: [u32; 8] = core::array::from_fn(|_| patience.next_left_out(LATE_NS));
+        assert_eq!(late, [1, 3, 7, 15, 31, 63, 63, 63]);
+        assert_eq!(patience.next_left_out(LATE_NS - 1), 0);
+        assert_eq!(patience.next_left_out(LATE_NS), 63);
+        for _ in 0..6 {
+            assert_eq!(patience.next_left_out(0), 0);
+        }
+        assert_eq!(patience.next_left_out(LATE_NS), 1);
     }
 
     #[test]

@@ -16,10 +16,14 @@ use deadline::Ended;
 use job::{RUN_LIMIT, judged, launch, started};
 use std::process::Command;
 
+/// `boot/images`: alone, so that no time of a run has compiling in it.
+pub fn images(session: &mut Session) -> Result<()> {
+    session.case("boot/images", compiled);
+    Ok(())
+}
+
 /// `boot/…`.
 pub fn tier(session: &mut Session) -> Result<()> {
-    // Alone, so that no time of a run has compiling in it.
-    session.case("boot/images", compiled);
     for ranks in [1, 2, 4] {
         session.case(&format!("boot/ring.rs@{ranks}"), |session| {
             right(session, "examples/ring.rs", ranks, &[], "came back")

@@ -49,6 +49,15 @@ pub const CASES: &[SeeingCase] = &[
         silent: &[" sm "],
     },
     SeeingCase {
+        name: "mismatch",
+        options: &["-n", "2", "--timeout", "20"],
+        argument: "mismatch",
+        // MPI_ERR_NOT_SAME.
+        status: 40,
+        says: &["on ring failed: MPI_ERR_NOT_SAME", "do all make the same calls?"],
+        silent: &[],
+    },
+    SeeingCase {
         name: "buffered",
         options: &["-n", "3", "--timeout", "4"],
         argument: "buffered",
