@@ -9,6 +9,11 @@
 //! Short waits alone are no cure: ranks that wake each other stay together. Two ranks that send 8 bytes to and fro by MPI_Send and MPI_Recv
 //! under `taskset -c 0,1`, beside six processes that compute on the same cores, one way, the mean of 10,000 round trips, four launches of each
 //! in turn (Intel Xeon, Linux 6.18): 0.36 to 3.6 µs; with short waits alone 195 to 209, or 2.4 where the system had them apart.
+//!
+//! Where a process may have several threads its waits also yield. Two ranks on one core then hand it to each other and never sleep, which
+//! is seen by the time that yields take; and a core that is yielded to somebody who computes is his for a whole slice of time. The same
+//! program with MPI_THREAD_MULTIPLE on two cores with about ten runnable threads beside, mean of 20,000 round trips, ten launches in
+//! turn with the library before: 2.5 to 10 µs, one 40; before 5.8 to 645, half of them above 170.
 
 use super::load;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
