@@ -37,12 +37,12 @@ mod pvars;
 mod sleep;
 mod sockets;
 pub use awaited::{Awaited, Subject, awaiting};
-pub use load::{add_local_rank, expect_local_ranks, has_cores_for, may_spin, remove_local_rank};
+pub use load::{add_local_rank, expect_local_ranks, has_cores_for, has_spare_core, may_spin, remove_local_rank};
 pub use polled::{polled_memory, polled_progress};
 pub use pvars::PVARS;
 pub use sleep::{
     ShortSleeps, Sleeps, Timed, WakeMethod, Waker, add_sender, add_waker, asleep_ns, note_full, set_sockets, set_waker,
-    shorten_sleeps, sleeps, wake_threads, watch_descriptor, watch_queue,
+    YieldingWaits, shorten_sleeps, sleeps, wake_threads, watch_descriptor, watch_queue,
 };
 pub use sockets::Sockets;
 
@@ -160,7 +160,7 @@ impl Backoff {
             if self.polls & (PATIENCE.spins_per_look() - 1) != 0 {
                 return Ok(());
             }
-            if threads_possible() {
+            if threads_possible() || PATIENCE.is_helped() {
                 // The cores were counted for one thread per rank.
                 sys::yield_now();
             }
@@ -180,7 +180,7 @@ impl Backoff {
             self.since_ns = sys::monotonic_ns();
             PATIENCE.begin();
         }
-        sleep::sleep_on_sockets_alone()
+        sleep::sleep_on_sockets_alone(sys::monotonic_ns() - self.since_ns)
     }
 
     #[inline(never)]
@@ -206,7 +206,7 @@ impl Backoff {
             if let Some(told) = SLEEPS_TOLD.get() {
                 told(self.since_ns, now, awaited);
             }
-            sleep::sleep(awaited);
+            sleep::sleep(awaited, now - self.since_ns);
             if may_spin() {
                 PATIENCE.slept();
             }

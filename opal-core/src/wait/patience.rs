@@ -27,6 +27,8 @@ pub struct Patience {
     moves: AtomicU32,
     /// So many yields in a row took long.
     late_yields: AtomicU32,
+    /// What threads of the system do for this process meanwhile.
+    helped: AtomicU32,
 }
 
 impl Patience {
@@ -38,6 +40,7 @@ impl Patience {
             moved_ns: AtomicU64::new(0),
             moves: AtomicU32::new(0),
             late_yields: AtomicU32::new(0),
+            helped: AtomicU32::new(0),
         }
     }
 
@@ -49,7 +52,23 @@ impl Patience {
     /// After how many spins it looks at the clock. Each may be a pass of progress and some dozens of pauses.
     #[inline(always)]
     pub fn spins_per_look(&self) -> u32 {
-        if self.is_short() { SPINS_PER_SHORT_LOOK } else { SPINS_PER_LOOK }
+        if self.is_short() || self.is_helped() { SPINS_PER_SHORT_LOOK } else { SPINS_PER_LOOK }
+    }
+
+    /// Whether what is awaited may be done by a thread of the system's, on this core: looks come soon, and each yields.
+    #[inline(always)]
+    pub fn is_helped(&self) -> bool {
+        self.helped.load(Ordering::Relaxed) != 0
+    }
+
+    /// A thread of the system's has something to do for this process.
+    pub fn begin_help(&self) {
+        self.helped.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// It has done it.
+    pub fn end_help(&self) {
+        self.helped.fetch_sub(1, Ordering::Relaxed);
     }
 
     #[inline(always)]
@@ -211,6 +230,24 @@ mod tests {
         assert_eq!(crowded(&[LATE_NS, LATE_NS, 0, LATE_NS, LATE_NS, LATE_NS - 1]), 0);
         assert_eq!(crowded(&[LATE_NS; LATE_YIELDS as usize]), 1);
         assert_eq!(crowded(&[LATE_NS; 2 * LATE_YIELDS as usize + 1]), 2);
+    }
+
+    #[test]
+    fn looks_come_soon_while_the_system_works_for_a_wait() {
+        let patience = Patience::new();
+        let looks = |helped| {
+            assert_eq!(patience.is_helped(), helped);
+            assert_eq!(patience.spin_ns(), LONG_NS, "it sleeps no sooner");
+            patience.spins_per_look()
+        };
+        assert_eq!(looks(false), SPINS_PER_LOOK);
+        patience.begin_help();
+        patience.begin_help();
+        assert_eq!(looks(true), SPINS_PER_SHORT_LOOK);
+        patience.end_help();
+        assert_eq!(looks(true), SPINS_PER_SHORT_LOOK);
+        patience.end_help();
+        assert_eq!(looks(false), SPINS_PER_LOOK);
     }
 
     #[test]
