@@ -41,8 +41,8 @@ pub use load::{add_local_rank, expect_local_ranks, has_cores_for, has_spare_core
 pub use polled::{polled_memory, polled_progress};
 pub use pvars::PVARS;
 pub use sleep::{
-    ShortSleeps, Sleeps, Timed, WakeMethod, Waker, add_sender, add_waker, asleep_ns, note_full, set_sockets, set_waker,
-    YieldingWaits, shorten_sleeps, sleeps, wake_threads, watch_descriptor, watch_queue,
+    ShortSleeps, Sleeps, Timed, WakeMethod, Waker, YieldingWaits, add_sender, add_waker, asleep_ns, note_full,
+    set_sockets, set_waker, shorten_sleeps, sleeps, wake_threads, watch_descriptor, watch_queue,
 };
 pub use sockets::Sockets;
 

@@ -3,9 +3,9 @@
 #![allow(unsafe_code)] // the unsafe method of the trait
 
 use ompi_core::framework::fbtl::{AccessKind, Component, Module, Moved, Piece};
+use opal_core::mca::Source;
 use opal_core::mca::{self, Declined};
 use opal_core::sys::File;
-use opal_core::mca::Source;
 use test_conformance::fbtl::{Ran, suite};
 
 opal_core::image![opal_core::framework::atomics, memcpy_portable, fbtl_faulty, fbtl_posix, fbtl_uring];

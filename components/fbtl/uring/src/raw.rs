@@ -168,18 +168,14 @@ impl Queues {
     fn made(queues: &mut Option<Result<Queues, Errno>>) -> Option<&mut Queues> {
         let make = || {
             let ring = IoUring::new(PLACES as u32).map_err(errno_of);
-            ring.map(|ring| Queues {
-                ring,
-                results: [Place::Free; PLACES],
-                queued: VecDeque::new(),
-                is_broken: false,
-            }).inspect_err(|errno| {
-                verbose!(
-                    FRAMEWORK,
-                    1,
-                    "uring: io_uring_setup(2) fails: {errno}; nonblocking accesses are done at once"
-                );
-            })
+            ring.map(|ring| Queues { ring, results: [Place::Free; PLACES], queued: VecDeque::new(), is_broken: false })
+                .inspect_err(|errno| {
+                    verbose!(
+                        FRAMEWORK,
+                        1,
+                        "uring: io_uring_setup(2) fails: {errno}; nonblocking accesses are done at once"
+                    );
+                })
         };
         queues.get_or_insert_with(make).as_mut().ok()
     }
