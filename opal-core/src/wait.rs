@@ -50,7 +50,7 @@ use crate::progress;
 use crate::sync::{AtomicBool, AtomicU32, Once, Ordering, spin_loop, threads_possible};
 use crate::sys;
 use crate::{Error, Result};
-use patience::{Patience, SPINS_PER_LOOK};
+use patience::{PATIENCE, SPINS_PER_LOOK};
 
 /// Waits until `done`, making progress. `Err(Unreachable)` if a process died and nothing moves any more.
 #[inline]
@@ -307,7 +307,6 @@ fn waited(since_ns: u64) {
     }
 }
 
-static PATIENCE: Patience = Patience::new();
 static ONLY_NEEDS: Once<fn(&Subject) -> bool> = Once::new();
 static SLEEPS_TOLD: Once<fn(u64, u64, &dyn Awaited)> = Once::new();
 static WAITS_TOLD: Once<fn(u64)> = Once::new();

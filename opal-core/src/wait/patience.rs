@@ -31,6 +31,9 @@ pub struct Patience {
     helped: AtomicU32,
 }
 
+/// That of this process.
+pub static PATIENCE: Patience = Patience::new();
+
 impl Patience {
     /// Waits are long.
     pub const fn new() -> Patience {

@@ -1,7 +1,7 @@
 //! Sleeping, and being woken: the protocol stands in [`super`].
 
-use super::PATIENCE;
 use super::awaited::Awaited;
+use super::patience::PATIENCE;
 use super::sockets::{DESCRIPTORS, Sockets};
 use crate::framework::btl;
 use crate::queue::sleep_flag::AWAITS_ROOM;
