@@ -41,7 +41,7 @@ pub use load::{add_local_rank, expect_local_ranks, has_cores_for, has_spare_core
 pub use polled::{polled_memory, polled_progress};
 pub use pvars::PVARS;
 pub use sleep::{
-    ShortSleeps, Sleeps, Timed, WakeMethod, Waker, YieldingWaits, add_sender, add_waker, asleep_ns, note_full,
+    EarlySleeps, ShortSleeps, Sleeps, Timed, WakeMethod, Waker, add_sender, add_waker, asleep_ns, note_full,
     set_sockets, set_waker, shorten_sleeps, sleeps, wake_threads, watch_descriptor, watch_queue,
 };
 pub use sockets::Sockets;
@@ -160,7 +160,7 @@ impl Backoff {
             if self.polls & (PATIENCE.spins_per_look() - 1) != 0 {
                 return Ok(());
             }
-            if threads_possible() || PATIENCE.is_helped() {
+            if threads_possible() {
                 // The cores were counted for one thread per rank.
                 sys::yield_now();
             }
@@ -198,7 +198,7 @@ impl Backoff {
         if self.since_ns == 0 {
             self.since_ns = now;
             PATIENCE.begin();
-        } else if now - self.since_ns > if may_spin() { PATIENCE.spin_ns() } else { patience::LONG_NS } {
+        } else if now - self.since_ns > PATIENCE.awake_ns() {
             // Those have nothing in the rings any more.
             if LOST_BEYOND_JOB.load(Ordering::Relaxed) && needs_lost(awaited) {
                 return Err(Error::Unreachable);
@@ -207,7 +207,7 @@ impl Backoff {
                 told(self.since_ns, now, awaited);
             }
             sleep::sleep(awaited, now - self.since_ns);
-            if may_spin() {
+            if may_spin() && !PATIENCE.is_helped() {
                 PATIENCE.slept();
             }
             // After a vain sleep there is little to poll for: on an emulated core a whole round takes as long as the sleep.

@@ -52,13 +52,22 @@ impl Patience {
         if self.is_short() { SHORT_NS } else { LONG_NS }
     }
 
+    /// How long the wait may spin or yield that has begun last, before it sleeps.
+    pub fn awake_ns(&self) -> u64 {
+        match (self.is_helped(), load::may_spin()) {
+            (true, _) => SHORT_NS,
+            (false, true) => self.spin_ns(),
+            (false, false) => LONG_NS,
+        }
+    }
+
     /// After how many spins it looks at the clock. Each may be a pass of progress and some dozens of pauses.
     #[inline(always)]
     pub fn spins_per_look(&self) -> u32 {
         if self.is_short() || self.is_helped() { SPINS_PER_SHORT_LOOK } else { SPINS_PER_LOOK }
     }
 
-    /// Whether what is awaited may be done by a thread of the system's, on this core: looks come soon, and each yields.
+    /// Whether what is awaited may be done by a thread of the system's, on this core: waits sleep soon.
     #[inline(always)]
     pub fn is_helped(&self) -> bool {
         self.helped.load(Ordering::Relaxed) != 0
@@ -236,21 +245,20 @@ mod tests {
     }
 
     #[test]
-    fn looks_come_soon_while_the_system_works_for_a_wait() {
+    fn waits_sleep_soon_while_the_system_works_for_them() {
         let patience = Patience::new();
         let looks = |helped| {
             assert_eq!(patience.is_helped(), helped);
-            assert_eq!(patience.spin_ns(), LONG_NS, "it sleeps no sooner");
-            patience.spins_per_look()
+            (patience.spins_per_look(), patience.awake_ns())
         };
-        assert_eq!(looks(false), SPINS_PER_LOOK);
+        assert_eq!(looks(false), (SPINS_PER_LOOK, LONG_NS));
         patience.begin_help();
         patience.begin_help();
-        assert_eq!(looks(true), SPINS_PER_SHORT_LOOK);
+        assert_eq!(looks(true), (SPINS_PER_SHORT_LOOK, SHORT_NS));
         patience.end_help();
-        assert_eq!(looks(true), SPINS_PER_SHORT_LOOK);
+        assert_eq!(looks(true), (SPINS_PER_SHORT_LOOK, SHORT_NS));
         patience.end_help();
-        assert_eq!(looks(false), SPINS_PER_LOOK);
+        assert_eq!(looks(false), (SPINS_PER_LOOK, LONG_NS));
     }
 
     #[test]

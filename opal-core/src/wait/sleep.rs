@@ -172,20 +172,21 @@ impl Drop for ShortSleeps {
     }
 }
 
-/// While one of these lives threads of the system work for this process, perhaps on the core on which it waits: waits yield that core
-/// soon and often. Nobody wakes the process when they have done.
+/// While one of these lives threads of the system work for this process, perhaps on the core on which it waits: waits leave that core to
+/// them, and sleep soon. A yield would leave it, too, but also to whoever else computes there, for some milliseconds (Linux 6.18).
+/// Sleeps are short, for those of whose end [no descriptor](watch_descriptor) tells.
 #[derive(Debug)]
-pub struct YieldingWaits(ShortSleeps);
+pub struct EarlySleeps(ShortSleeps);
 
-impl YieldingWaits {
+impl EarlySleeps {
     /// From now on.
-    pub fn begin() -> YieldingWaits {
+    pub fn begin() -> EarlySleeps {
         PATIENCE.begin_help();
-        YieldingWaits(ShortSleeps::begin())
+        EarlySleeps(ShortSleeps::begin())
     }
 }
 
-impl Drop for YieldingWaits {
+impl Drop for EarlySleeps {
     fn drop(&mut self) {
         PATIENCE.end_help();
     }

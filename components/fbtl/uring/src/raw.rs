@@ -9,7 +9,8 @@ use ompi_core::file::TransferCursor;
 use ompi_core::framework::fbtl::{AccessKind, FRAMEWORK, Moved, OngoingTransfer, Piece};
 use opal_core::sync::ConditionalLock;
 use opal_core::sys::{Errno, File, MemoryRun};
-use opal_core::verbose;
+use opal_core::{verbose, wait};
+use rustix::fd::AsRawFd;
 use rustix_uring::squeue::{Entry, Flags};
 use rustix_uring::{IoUring, opcode, types};
 
@@ -168,6 +169,10 @@ impl Queues {
     fn made(queues: &mut Option<Result<Queues, Errno>>) -> Option<&mut Queues> {
         let make = || {
             let ring = IoUring::new(PLACES as u32).map_err(errno_of);
+            if let Ok(ring) = &ring {
+                // It is readable while there are results. Where that cannot be watched, sleeps are short.
+                wait::watch_descriptor(ring.as_raw_fd());
+            }
             ring.map(|ring| Queues { ring, results: [Place::Free; PLACES], queued: VecDeque::new(), is_broken: false })
                 .inspect_err(|errno| {
                     verbose!(
