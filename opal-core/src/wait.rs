@@ -37,12 +37,12 @@ mod pvars;
 mod sleep;
 mod sockets;
 pub use awaited::{Awaited, Subject, awaiting};
-pub use load::{add_local_rank, expect_local_ranks, has_cores_for, may_spin, remove_local_rank};
+pub use load::{add_local_rank, expect_local_ranks, has_cores_for, has_spare_core, may_spin, remove_local_rank};
 pub use polled::{polled_memory, polled_progress};
 pub use pvars::PVARS;
 pub use sleep::{
-    ShortSleeps, Sleeps, Timed, WakeMethod, Waker, add_sender, add_waker, asleep_ns, note_full, set_sockets, set_waker,
-    shorten_sleeps, sleeps, wake_threads, watch_descriptor, watch_queue,
+    EarlySleeps, ShortSleeps, Sleeps, Timed, WakeMethod, Waker, add_sender, add_waker, asleep_ns, note_full,
+    set_sockets, set_waker, shorten_sleeps, sleeps, wake_threads, watch_descriptor, watch_queue,
 };
 pub use sockets::Sockets;
 
@@ -50,7 +50,7 @@ use crate::progress;
 use crate::sync::{AtomicBool, AtomicU32, Once, Ordering, spin_loop, threads_possible};
 use crate::sys;
 use crate::{Error, Result};
-use patience::{Patience, SPINS_PER_LOOK};
+use patience::{PATIENCE, SPINS_PER_LOOK};
 
 /// Waits until `done`, making progress. `Err(Unreachable)` if a process died and nothing moves any more.
 #[inline]
@@ -180,7 +180,7 @@ impl Backoff {
             self.since_ns = sys::monotonic_ns();
             PATIENCE.begin();
         }
-        sleep::sleep_on_sockets_alone()
+        sleep::sleep_on_sockets_alone(sys::monotonic_ns() - self.since_ns)
     }
 
     #[inline(never)]
@@ -198,7 +198,7 @@ impl Backoff {
         if self.since_ns == 0 {
             self.since_ns = now;
             PATIENCE.begin();
-        } else if now - self.since_ns > if may_spin() { PATIENCE.spin_ns() } else { patience::LONG_NS } {
+        } else if now - self.since_ns > PATIENCE.awake_ns() {
             // Those have nothing in the rings any more.
             if LOST_BEYOND_JOB.load(Ordering::Relaxed) && needs_lost(awaited) {
                 return Err(Error::Unreachable);
@@ -206,8 +206,8 @@ impl Backoff {
             if let Some(told) = SLEEPS_TOLD.get() {
                 told(self.since_ns, now, awaited);
             }
-            sleep::sleep(awaited);
-            if may_spin() {
+            sleep::sleep(awaited, now - self.since_ns);
+            if may_spin() && !PATIENCE.is_helped() {
                 PATIENCE.slept();
             }
             // After a vain sleep there is little to poll for: on an emulated core a whole round takes as long as the sleep.
@@ -307,7 +307,6 @@ fn waited(since_ns: u64) {
     }
 }
 
-static PATIENCE: Patience = Patience::new();
 static ONLY_NEEDS: Once<fn(&Subject) -> bool> = Once::new();
 static SLEEPS_TOLD: Once<fn(u64, u64, &dyn Awaited)> = Once::new();
 static WAITS_TOLD: Once<fn(u64)> = Once::new();

@@ -226,6 +226,15 @@ static void turns(int how)
     get_at(how, 1, back, 2, MPI_INT, &status);
     COUNT(status, MPI_INT, 2);
     CHECK(back[0] == 7 && back[1] == 8);
+    /* The end is the first etype that does not begin within the file, wherever the next one begins. */
+    MPI_Offset size = -1, end = 0, got = -1;
+    MPI_Barrier(MPI_COMM_WORLD);
+    GOOD(MPI_File_get_size(file, &size));
+    while (REGION * check_rank + end / 2 * 4 + end % 2 * 100 < size)
+        end++;
+    GOOD(MPI_File_seek(file, 0, MPI_SEEK_END));
+    GOOD(MPI_File_get_position(file, &got));
+    CHECK_EQ(got, end);
     MPI_Type_free(&turn);
     MPI_Barrier(MPI_COMM_WORLD);
     GOOD(MPI_File_set_view(file, 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL));

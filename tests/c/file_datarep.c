@@ -339,6 +339,39 @@ static void narrow(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* The item in which the file ends does not count and stays as it is in memory, whether it is as long there as here or not. */
+static void cut(void)
+{
+    MPI_Datatype types[] = {MPI_INT, MPI_SHORT, MPI_DOUBLE, MPI_LONG};
+    static const int there[] = {4, 2, 8, 4};
+    for (int i = 0; i < 4; i++) {
+        char data[24], back[24], whole[24];
+        int here, bytes = -1, elements = -1;
+        MPI_Status status;
+        MPI_Type_size(types[i], &here);
+        memset(data, 1, sizeof data);
+        GOOD(MPI_File_set_size(file, 0));
+        GOOD(MPI_File_set_view(file, 0, types[i], types[i], "external32", MPI_INFO_NULL));
+        GOOD(MPI_File_write_at_all(file, 0, data, check_rank == 0 ? 3 : 0, types[i], &status));
+        GOOD(MPI_File_set_size(file, 3 * there[i] - 1));
+        for (int together = 0; together < 2; together++) {
+            GOOD(MPI_File_read_at(file, 0, whole, 2, types[i], &status));
+            memset(whole + 2 * here, 0x55, sizeof whole - 2 * here);
+            memset(back, 0x55, sizeof back);
+            GOOD(together ? MPI_File_read_at_all(file, 0, back, 3, types[i], &status)
+                          : MPI_File_read_at(file, 0, back, 3, types[i], &status));
+            COUNT(status, types[i], 2);
+            MPI_Get_elements(&status, types[i], &elements);
+            CHECK_EQ(elements, 2);
+            MPI_Get_count(&status, MPI_BYTE, &bytes);
+            CHECK_EQ(bytes, 2 * here);
+            CHECK(memcmp(back, whole, sizeof back) == 0);
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    GOOD(MPI_File_set_view(file, 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL));
+}
+
 int main(int argc, char **argv)
 {
     const char *name;
@@ -356,6 +389,7 @@ int main(int argc, char **argv)
     half();
     refused();
     narrow();
+    cut();
     GOOD(MPI_File_close(&file));
     return finish();
 }

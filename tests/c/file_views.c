@@ -221,7 +221,7 @@ int main(int argc, char **argv)
         {"romio_cb_write", "enable"},   {"romio_cb_read", "enable"},   {"cb_nodes", "1"},            {"cb_buffer_size", "4096"},
         {"ind_rd_buffer_size", "100"},  {"ind_wr_buffer_size", "100"}, {"romio_ds_write", "enable"}, {"collective_buffering", "true"},
         {"collective_buffering", "false"}, {"access_style", "write_once,random"}, {"access_style", "read_mostly,sequential"},
-        {"striping_factor", "3"}, {"romio_cb_write", "automatic"}, {"striping_unit", "65536"}, {"ompio_fcoll", "dynamic"},
+        {"romio_cb_write", "automatic"}, {"striping_unit", "65536"}, {"ompio_fcoll", "dynamic"},
         {"ompio_fcoll", "two_phase"}, {"ompio_fcoll", "individual"}};
     /* One rank has nobody to gather for: the components that do it are not there. */
     for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)

@@ -88,6 +88,7 @@ pub fn exchange<const N: usize>(comm: &Communicator, words: [u64; N]) -> Result<
     Allgather::about(comm, Conversation::Collective, comm.next_constructor(), &words).wait()
 }
 
-fn elsewhere(rank: usize, code: i32) -> Fault {
+/// The fault of the others where one has this one.
+pub(super) fn elsewhere(rank: usize, code: i32) -> Fault {
     Fault::code(code).because(format!("rank {rank} of the file failed with {}", errhandler::error_string(code)))
 }

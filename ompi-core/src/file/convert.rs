@@ -74,7 +74,7 @@ impl<'a> Converted<'a> {
             AccessKind::Read => unsafe { self.decode(there) },
         };
         match decoded {
-            Ok(()) => Outcome { bytes: self.in_memory(there) as u64, ended: outcome.ended },
+            Ok(()) => Outcome { bytes: self.whole_items(there).0 as u64, ended: outcome.ended },
             Err(fault) => fault.into(),
         }
     }
@@ -101,7 +101,7 @@ impl<'a> Converted<'a> {
     unsafe fn decode(&self, there: usize) -> Result<()> {
         match &self.how {
             // SAFETY: the caller's promise.
-            How::External => unsafe { self.unpack(there) },
+            How::External => unsafe { self.unpack(self.whole_items(there).1) },
             // SAFETY: the caller's promise.
             How::Registered { file, .. } => unsafe { self.call(file.elements_within(there)) },
         }
@@ -120,7 +120,7 @@ impl<'a> Converted<'a> {
     }
 
     /// # Safety
-    /// That of `decode`, of external32.
+    /// That of `decode`, of external32; whole items.
     unsafe fn unpack(&self, there: usize) -> Result<()> {
         let layout = &self.user.datatype.layout;
         let each = layout.external_size();
@@ -129,7 +129,7 @@ impl<'a> Converted<'a> {
         unsafe { unpack_external(layout, self.user.at, whole, self.stage.at(0)) };
         let rest = there % each;
         if rest > 0 {
-            // The element in which the file ends keeps what is behind.
+            // The items that the file ends before stay as they are.
             let element = self.user.at.wrapping_offset(layout.extent() * whole as isize);
             let last = Stage::new(each)?;
             // SAFETY: an element of the data, and its length in external32.
@@ -142,13 +142,14 @@ impl<'a> Converted<'a> {
         Ok(())
     }
 
-    /// How many bytes of memory the first bytes of the file are. Items that are cut count where they are as long here as there.
-    fn in_memory(&self, there: usize) -> usize {
-        let layout = &self.user.datatype.layout;
+    /// Bytes of the items that lie wholly in the first bytes of the file: in memory, and there.
+    fn whole_items(&self, there: usize) -> (usize, usize) {
         match &self.how {
-            How::Registered { file, memory, .. } => memory.bytes_of(file.elements_within(there)).unwrap_or(0),
-            How::External if layout.external_size() == layout.size() => there,
-            How::External => layout.bytes_of_external(there),
+            How::Registered { file, memory, .. } => {
+                let items = file.elements_within(there);
+                (memory.bytes_of(items).unwrap_or(0), file.bytes_of(items).unwrap_or(0))
+            }
+            How::External => self.user.datatype.layout.bytes_of_external(there),
         }
     }
 }

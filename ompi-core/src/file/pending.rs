@@ -12,7 +12,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::ffi::CStr;
 use opal_core::sync::{AtomicUsize, ConditionalLock, Once, Ordering};
-use opal_core::wait::{self, ShortSleeps, Subject};
+use opal_core::wait::{self, EarlySleeps, Subject};
 use opal_core::{progress, sys};
 
 /// One of them.
@@ -21,8 +21,8 @@ struct Pending {
     id: Id,
     context: u32,
     path: CString,
-    // The system's completion wakes no thread that sleeps.
-    _short: ShortSleeps,
+    // A thread of the system's does it.
+    _sleeps: EarlySleeps,
 }
 
 /// The handle of a request that is complete when this access is, to the file of this name whose communicator has this context number.
@@ -38,7 +38,7 @@ pub fn keep(mut underway: Underway, context: u32, path: &CStr) -> Result<usize> 
         }
     };
     let (id, path) = (request.id(), path.into());
-    LIST.lock().push(Pending { underway, id, context, path, _short: ShortSleeps::begin() });
+    LIST.lock().push(Pending { underway, id, context, path, _sleeps: EarlySleeps::begin() });
     COUNT.fetch_add(1, Ordering::Relaxed);
     Ok(request.into_handle())
 }

@@ -208,6 +208,28 @@ impl View {
         span
     }
 
+    /// The first etype of the view that begins at or behind so many bytes of the file (MPI 5.0 §14.1.1, end of file), which are its length.
+    pub fn first_behind(&self, size: u64) -> u64 {
+        let layout = &self.pattern;
+        if self.grows(u64::MAX) || layout.size() == 0 {
+            return self.bytes_within(size).div_ceil(self.unit_bytes());
+        }
+        // Turns reach over each other: of each run the first turn in which an etype of it begins there, and the least of all.
+        let unit = if self.unit.is_contiguous() { self.unit.size() } else { 1 };
+        let (extent, size) = (layout.extent() as u64, size as i64);
+        let (mut before, mut least) = (0, u64::MAX);
+        layout.each_run(&mut |run| {
+            let first = self.displacement as i64 + run.offset as i64;
+            let last = first + run.bytes.saturating_sub(unit) as i64;
+            let turn = ((size - last).max(0) as u64).div_ceil(extent);
+            let within = (size - first - (turn * extent) as i64).max(0) as u64;
+            let within = within.next_multiple_of(unit as u64);
+            least = least.min(turn * layout.size() as u64 + before + within);
+            before += run.bytes as u64;
+        });
+        least.div_ceil(self.unit_bytes())
+    }
+
     /// How many bytes of the view lie within the first `size` bytes of the file.
     pub fn bytes_within(&self, size: u64) -> u64 {
         let layout = &self.pattern;

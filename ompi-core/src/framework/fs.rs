@@ -62,6 +62,11 @@ pub trait Module: Sync {
         how.open(path)
     }
 
+    /// Whether a file that is made is laid over devices as [`Opening::striping`] says.
+    fn lays_stripes(&self) -> bool {
+        false
+    }
+
     /// Tells the system how the file is going to be accessed. What it cannot use it need not heed.
     fn expect(&self, file: &File, style: AccessStyle) {
         file.expect_order(match style {

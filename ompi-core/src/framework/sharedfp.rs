@@ -19,6 +19,12 @@ pub trait Module: Send + Sync {
     /// Puts it somewhere.
     fn set(&self, to: u64) -> Result<()>;
 
+    /// Puts it where a view begins, or the end of a file that is appended to. Perhaps nobody ever uses it: where there is nothing to hold
+    /// it, who uses it is told.
+    fn begin(&self, at: u64) -> Result<()> {
+        self.set(at)
+    }
+
     /// Where it is.
     fn get(&self) -> Result<u64>;
 

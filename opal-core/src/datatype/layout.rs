@@ -150,13 +150,13 @@ impl Layout {
         }
     }
 
-    /// Bytes in memory of the basic elements that lie wholly in the first `bytes` bytes of the portable representation of any number of
-    /// elements.
-    pub fn bytes_of_external(&self, bytes: usize) -> usize {
-        match self.external_size() {
-            0 => 0,
-            external => bytes / external * self.size + self.signature.bytes_of_external(bytes % external),
-        }
+    /// Bytes of the basic elements that lie wholly in the first `bytes` bytes of the portable representation of any number of
+    /// elements: in memory, and there.
+    pub fn bytes_of_external(&self, bytes: usize) -> (usize, usize) {
+        let external = self.external_size();
+        let Some(whole) = bytes.checked_div(external) else { return (0, 0) };
+        let (here, there) = self.signature.bytes_of_external(bytes % external);
+        (whole * self.size + here, whole * external + there)
     }
 
     /// Bytes of the first `elements` basic elements of any number of elements in a row; `None` when that overflows.

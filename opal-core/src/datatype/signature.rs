@@ -143,22 +143,26 @@ impl Signature {
         elements
     }
 
-    /// Bytes in memory of the basic elements that lie wholly in the first `bytes` bytes of the portable representation.
-    pub fn bytes_of_external(&self, mut bytes: usize) -> usize {
+    /// Bytes of the basic elements that lie wholly in the first `bytes` bytes of the portable representation: in memory, and there.
+    pub fn bytes_of_external(&self, bytes: usize) -> (usize, usize) {
         let mixed = match self {
-            Signature::Uniform(unit) => return bytes / unit.external() * unit.bytes(),
+            Signature::Uniform(unit) => {
+                let whole = bytes / unit.external();
+                return (whole * unit.bytes(), whole * unit.external());
+            }
             Signature::Mixed(mixed) => mixed,
         };
-        let mut here = 0;
+        let (mut here, mut there) = (0, 0);
         for part in &mixed.parts {
-            let turns = (bytes / part.external).min(part.count);
+            let turns = ((bytes - there) / part.external).min(part.count);
             here += turns * part.bytes;
-            bytes -= turns * part.external;
+            there += turns * part.external;
             if turns < part.count {
-                return here + part.of.bytes_of_external(bytes);
+                let (rest_here, rest_there) = part.of.bytes_of_external(bytes - there);
+                return (here + rest_here, there + rest_there);
             }
         }
-        here
+        (here, there)
     }
 
     /// Bytes of the first `elements` basic elements; `None` if there are fewer.

@@ -131,11 +131,20 @@ fn items_and_cut_elements_are_counted() {
     // An integer that has four bytes in the portable representation and eight here, behind a character.
     let run = |bytes| [Run { offset: 0, bytes }];
     let long = Arc::new(Layout::narrowed(Primitive::new(Scalar::Signed, 8), &run(8), 8, 8, Some(4)));
-    assert_eq!((long.bytes_of_external(7), long.bytes_of_external(8)), (8, 16));
+    assert_eq!((long.bytes_of_external(7), long.bytes_of_external(8)), ((8, 4), (16, 8)));
     let character = Arc::new(basic(Scalar::Character, 1));
     let mixed = Layout::structure(&[(0, 1, &character), (8, 2, &long)]).unwrap();
     assert_eq!((mixed.size(), mixed.external_size()), (17, 9));
-    for (there, here) in [(0, 0), (1, 1), (4, 1), (5, 9), (9, 17), (10, 18), (14, 26)] {
-        assert_eq!(mixed.bytes_of_external(there), here, "{there} bytes there");
+    for (there, whole) in [
+        (0, (0, 0)),
+        (1, (1, 1)),
+        (4, (1, 1)),
+        (5, (9, 5)),
+        (9, (17, 9)),
+        (10, (18, 10)),
+        (14, (26, 14)),
+        (17, (26, 14)),
+    ] {
+        assert_eq!(mixed.bytes_of_external(there), whole, "{there} bytes there");
     }
 }

@@ -15,6 +15,19 @@ pub fn has_cores_for(ranks: u32) -> bool {
     ranks <= count(&sys::own_cores())
 }
 
+/// Whether a thread of the system's can work for this process without taking the core of a rank: there are more cores than known ranks
+/// of this node, and this process is not bound to one.
+pub fn has_spare_core() -> bool {
+    let own = sys::own_cores();
+    let load = LOAD.lock();
+    let cores = if load.ranks > 1 { count(&load.cores) } else { count(&own) };
+    is_spare(count(&own), load.ranks.max(RANKS.load(Ordering::Relaxed)), cores)
+}
+
+fn is_spare(own_cores: u32, ranks: u32, cores: u32) -> bool {
+    own_cores > 1 && ranks < cores
+}
+
 /// Tells of another rank of this node which cores it may run on.
 pub fn add_local_rank(cores: &Cores) {
     let mut load = LOAD.lock();
@@ -88,6 +101,13 @@ mod tests {
         let mut free = Load { ranks: 1, cores: [3, 0, 0, 0] };
         assert!(free.add(&[3, 0, 0, 0]));
         assert!(!free.add(&[3, 0, 0, 0]));
+    }
+
+    #[test]
+    fn a_core_is_spare_that_no_rank_needs_and_that_this_process_may_use() {
+        assert!(is_spare(2, 1, 2) && is_spare(4, 4, 16));
+        assert!(!is_spare(1, 4, 16), "bound to one core");
+        assert!(!is_spare(2, 2, 2) && !is_spare(2, 3, 2) && !is_spare(1, 1, 1));
     }
 
     #[test]

@@ -37,7 +37,12 @@ pub struct Patience {
     leave_out: AtomicU32,
     /// So many yields in a row gave the core to somebody.
     handovers: AtomicU32,
+    /// What threads of the system do for this process meanwhile.
+    helped: AtomicU32,
 }
+
+/// That of this process.
+pub static PATIENCE: Patience = Patience::new();
 
 impl Patience {
     /// Waits are long.
@@ -51,6 +56,7 @@ impl Patience {
             left_out: AtomicU32::new(0),
             leave_out: AtomicU32::new(0),
             handovers: AtomicU32::new(0),
+            helped: AtomicU32::new(0),
         }
     }
 
@@ -59,10 +65,35 @@ impl Patience {
         if self.is_short() { SHORT_NS } else { LONG_NS }
     }
 
+    /// How long the wait may spin or yield that has begun last, before it sleeps.
+    pub fn awake_ns(&self) -> u64 {
+        match (self.is_helped(), load::may_spin()) {
+            (true, _) => SHORT_NS,
+            (false, true) => self.spin_ns(),
+            (false, false) => LONG_NS,
+        }
+    }
+
     /// After how many spins it looks at the clock. Each may be a pass of progress and some dozens of pauses.
     #[inline(always)]
     pub fn spins_per_look(&self) -> u32 {
-        if self.is_short() { SPINS_PER_SHORT_LOOK } else { SPINS_PER_LOOK }
+        if self.is_short() || self.is_helped() { SPINS_PER_SHORT_LOOK } else { SPINS_PER_LOOK }
+    }
+
+    /// Whether what is awaited may be done by a thread of the system's, on this core: waits sleep soon.
+    #[inline(always)]
+    pub fn is_helped(&self) -> bool {
+        self.helped.load(Ordering::Relaxed) != 0
+    }
+
+    /// A thread of the system's has something to do for this process.
+    pub fn begin_help(&self) {
+        self.helped.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// It has done it.
+    pub fn end_help(&self) {
+        self.helped.fetch_sub(1, Ordering::Relaxed);
     }
 
     #[inline(always)]
@@ -273,6 +304,23 @@ mod tests {
             assert_eq!(patience.next_left_out(0), 0);
         }
         assert_eq!(patience.next_left_out(LATE_NS), 1);
+    }
+
+    #[test]
+    fn waits_sleep_soon_while_the_system_works_for_them() {
+        let patience = Patience::new();
+        let looks = |helped| {
+            assert_eq!(patience.is_helped(), helped);
+            (patience.spins_per_look(), patience.awake_ns())
+        };
+        assert_eq!(looks(false), (SPINS_PER_LOOK, LONG_NS));
+        patience.begin_help();
+        patience.begin_help();
+        assert_eq!(looks(true), (SPINS_PER_SHORT_LOOK, SHORT_NS));
+        patience.end_help();
+        assert_eq!(looks(true), (SPINS_PER_SHORT_LOOK, SHORT_NS));
+        patience.end_help();
+        assert_eq!(looks(false), (SPINS_PER_LOOK, LONG_NS));
     }
 
     #[test]

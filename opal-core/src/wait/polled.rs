@@ -10,7 +10,8 @@
 //! with other work: the token went round in 12 to 45 ms, and goes round in 3. Where the ranks know each other it takes 0.05 to 0.2.
 //! Where such yields take long one after the other, the core is shared, and the rank moves to another one (`wait/patience.rs`).
 
-use super::{PATIENCE, may_spin};
+use super::may_spin;
+use super::patience::PATIENCE;
 use crate::sync::{AtomicU32, Ordering};
 use crate::{progress, sys};
 

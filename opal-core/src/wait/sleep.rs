@@ -1,6 +1,7 @@
 //! Sleeping, and being woken: the protocol stands in [`super`].
 
 use super::awaited::Awaited;
+use super::patience::PATIENCE;
 use super::sockets::{DESCRIPTORS, Sockets};
 use crate::framework::btl;
 use crate::queue::sleep_flag::AWAITS_ROOM;
@@ -152,7 +153,8 @@ pub fn shorten_sleeps() {
     MEMBARRIER_CAPABLE.store(false, Ordering::Relaxed);
 }
 
-/// While one of these lives a sleep lasts at most a millisecond: something is awaited that wakes nobody.
+/// While one of these lives a sleep lasts at most an eighth of the wait before it, and a millisecond: something is awaited that wakes
+/// nobody.
 #[derive(Debug)]
 pub struct ShortSleeps(());
 
@@ -167,6 +169,26 @@ impl ShortSleeps {
 impl Drop for ShortSleeps {
     fn drop(&mut self) {
         SHORT.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// While one of these lives threads of the system work for this process, perhaps on the core on which it waits: waits leave that core to
+/// them, and sleep soon. A yield would leave it, too, but also to whoever else computes there, for some milliseconds (Linux 6.18).
+/// Sleeps are short, for those of whose end [no descriptor](watch_descriptor) tells.
+#[derive(Debug)]
+pub struct EarlySleeps(ShortSleeps);
+
+impl EarlySleeps {
+    /// From now on.
+    pub fn begin() -> EarlySleeps {
+        PATIENCE.begin_help();
+        EarlySleeps(ShortSleeps::begin())
+    }
+}
+
+impl Drop for EarlySleeps {
+    fn drop(&mut self) {
+        PATIENCE.end_help();
     }
 }
 
@@ -190,10 +212,10 @@ impl Timed {
     }
 }
 
-/// Sleeps by what there is, unless something comes or `awaited` is done at the last look before.
-pub(super) fn sleep(awaited: &mut dyn Awaited) {
+/// Sleeps by what there is, unless something comes or `awaited` is done at the last look before; it was waited for so long.
+pub(super) fn sleep(awaited: &mut dyn Awaited, waited_ns: u64) {
     let since_ns = sys::monotonic_ns();
-    sleep_counted(awaited);
+    sleep_counted(awaited, longest_us(waited_ns));
     slept(since_ns);
 }
 
@@ -204,22 +226,22 @@ pub(super) fn is_on_sockets_alone() -> bool {
 
 /// Sleeps until something happens to a socket, where nothing but sockets can wake this process; returns whether that is so. A
 /// peer's message wakes it at once then, which a process that yields cannot count on.
-pub(super) fn sleep_on_sockets_alone() -> bool {
+pub(super) fn sleep_on_sockets_alone(waited_ns: u64) -> bool {
     let (Some(sockets), None) = (sockets(), WAKER.get()) else { return false };
     let since_ns = sys::monotonic_ns();
-    sleep_on_sockets(sockets);
+    sleep_on_sockets(sockets, longest_us(waited_ns));
     slept(since_ns);
     true
 }
 
-fn sleep_counted(awaited: &mut dyn Awaited) {
+fn sleep_counted(awaited: &mut dyn Awaited, longest_us: u64) {
     if !threads_possible() {
-        return sleep_by(awaited);
+        return sleep_by(awaited, longest_us);
     }
     SLEEPERS.fetch_add(1, Ordering::SeqCst);
     // Pairs with the SeqCst of `wake_threads`: the last look comes after the count.
     fence(Ordering::SeqCst);
-    sleep_by(awaited);
+    sleep_by(awaited, longest_us);
     SLEEPERS.fetch_sub(1, Ordering::SeqCst);
 }
 
@@ -229,22 +251,22 @@ fn slept(since_ns: u64) {
     ASLEEP_NS.fetch_add(sys::monotonic_ns().saturating_sub(since_ns), Ordering::Relaxed);
 }
 
-fn sleep_by(awaited: &mut dyn Awaited) {
+fn sleep_by(awaited: &mut dyn Awaited, longest_us: u64) {
     let sockets = sockets().filter(|sockets| sockets.is_needed() || DESCRIPTORS.is_needed());
     if let Some(sockets) = sockets {
         sockets.poll_now();
     }
     if let (Some(first), Some(second)) = (WAKER.get(), SECOND.get()) {
-        return sleep_on_two([*first, *second], sockets.is_some(), awaited);
+        return sleep_on_two([*first, *second], sockets.is_some(), awaited, longest_us);
     }
     match (WAKER.get(), sockets) {
-        (Some(waker), None) => sleep_on_futex(*waker, false, awaited),
+        (Some(waker), None) => sleep_on_futex(*waker, false, awaited, longest_us),
         (Some(waker), Some(sockets)) if can_wake_sockets_sleep(*waker, sockets) => {
-            sleep_on_both(*waker, sockets, awaited)
+            sleep_on_both(*waker, sockets, awaited, longest_us)
         }
-        (Some(waker), Some(_)) => sleep_on_futex(*waker, true, awaited),
+        (Some(waker), Some(_)) => sleep_on_futex(*waker, true, awaited, longest_us),
         // What happens to a socket before the sleep ends it at once.
-        (None, Some(sockets)) if is_still_idle(awaited, true) => sleep_on_sockets(sockets),
+        (None, Some(sockets)) if is_still_idle(awaited, true) => sleep_on_sockets(sockets, longest_us),
         (None, Some(_)) => {}
         (None, None) => sys::nap_us(NAP_US),
     }
@@ -263,10 +285,10 @@ fn can_wake_sockets_sleep(waker: &dyn Waker, sockets: &dyn Sockets) -> bool {
     waker.descriptor().is_some_and(|descriptor| *WATCHED.call_once(|| sockets.watch(descriptor)))
 }
 
-fn sleep_on_both(waker: &dyn Waker, sockets: &dyn Sockets, awaited: &mut dyn Awaited) {
+fn sleep_on_both(waker: &dyn Waker, sockets: &dyn Sockets, awaited: &mut dyn Awaited, longest_us: u64) {
     let for_room = take_full();
     waker.arm(WakeMethod::Descriptor, for_room);
-    let slice = slice_us(sys::membarrier());
+    let slice = slice_us(sys::membarrier(), longest_us);
     // Level-triggered: what comes between this pass and the sleep ends it at once.
     let slept = is_still_idle(awaited, for_room);
     let happened = slept && sleep_unless_queued(sockets, slice);
@@ -276,10 +298,10 @@ fn sleep_on_both(waker: &dyn Waker, sockets: &dyn Sockets, awaited: &mut dyn Awa
     }
 }
 
-fn sleep_on_futex(waker: &dyn Waker, unwakeable: bool, awaited: &mut dyn Awaited) {
+fn sleep_on_futex(waker: &dyn Waker, unwakeable: bool, awaited: &mut dyn Awaited, longest_us: u64) {
     let for_room = take_full();
     let ticket = waker.arm(WakeMethod::Futex, for_room);
-    let slice = slice_us(sys::membarrier() && !unwakeable);
+    let slice = slice_us(sys::membarrier() && !unwakeable, longest_us);
     let slept = is_still_idle(awaited, for_room);
     let ended_early = slept && waker.sleep(ticket, slice);
     let woken = waker.disarm();
@@ -289,10 +311,10 @@ fn sleep_on_futex(waker: &dyn Waker, unwakeable: bool, awaited: &mut dyn Awaited
 }
 
 /// Those who wake by either waker end it; `unwakeable` if others cannot.
-fn sleep_on_two(wakers: [&dyn Waker; 2], unwakeable: bool, awaited: &mut dyn Awaited) {
+fn sleep_on_two(wakers: [&dyn Waker; 2], unwakeable: bool, awaited: &mut dyn Awaited, longest_us: u64) {
     let for_room = take_full();
     let tickets = wakers.map(|waker| waker.arm(WakeMethod::Futex, for_room));
-    let slice = slice_us(sys::membarrier() && !unwakeable);
+    let slice = slice_us(sys::membarrier() && !unwakeable, longest_us);
     let slept = is_still_idle(awaited, for_room);
     let words = wakers[0].futex().zip(wakers[1].futex());
     let both = || {
@@ -318,8 +340,8 @@ fn take_full() -> bool {
     FULL.swap(false, Ordering::Relaxed)
 }
 
-fn sleep_on_sockets(sockets: &dyn Sockets) {
-    count(false, sleep_unless_queued(sockets, slice_us(true)));
+fn sleep_on_sockets(sockets: &dyn Sockets, longest_us: u64) {
+    count(false, sleep_unless_queued(sockets, slice_us(true, longest_us)));
 }
 
 /// Returns whether anything has happened, or had before.
@@ -328,9 +350,22 @@ fn sleep_unless_queued(sockets: &dyn Sockets, at_most_us: u64) -> bool {
 }
 
 /// How long a sleep may last. Of several threads that sleep at the same time the first one that wakes disarms the waker.
-fn slice_us(fenced: bool) -> u64 {
-    let may_be_long = MEMBARRIER_CAPABLE.load(Ordering::Relaxed) && SHORT.load(Ordering::Relaxed) == 0;
-    if fenced && may_be_long && !threads_possible() { SLICE_US } else { SLICE_WITHOUT_MEMBARRIER_US }
+fn slice_us(fenced: bool, longest_us: u64) -> u64 {
+    let may_be_long = MEMBARRIER_CAPABLE.load(Ordering::Relaxed);
+    let slice = if fenced && may_be_long && !threads_possible() { SLICE_US } else { SLICE_WITHOUT_MEMBARRIER_US };
+    slice.min(longest_us)
+}
+
+/// How long a sleep may last after a wait of so long: where nobody tells of what is awaited, the wait is not to take much longer.
+fn longest_us(waited_ns: u64) -> u64 {
+    match SHORT.load(Ordering::Relaxed) {
+        0 => SLICE_US,
+        _ => short_us(waited_ns),
+    }
+}
+
+pub(super) fn short_us(waited_ns: u64) -> u64 {
+    (waited_ns / 8000).clamp(NAP_US, SLICE_WITHOUT_MEMBARRIER_US)
 }
 
 fn count(woken: bool, happened: bool) {

@@ -38,6 +38,12 @@ impl Waker for Patient {
 static PATIENT: Patient = Patient(AtomicU32::new(0));
 
 #[test]
+fn a_sleep_of_which_nobody_tells_makes_a_wait_little_longer() {
+    let sleeps = [0, 1_000_000, 4_000_000, 8_000_000, 1_000_000_000].map(sleep::short_us);
+    assert_eq!(sleeps, [50, 125, 500, 1000, 1000]);
+}
+
+#[test]
 fn another_thread_that_completes_ends_a_sleep() {
     raise_threads();
     set_waker(&PATIENT);

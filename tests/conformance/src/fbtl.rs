@@ -8,8 +8,17 @@ use std::ffi::CString;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Runs every case: how many transfers; the first broken promise is the error.
-pub fn suite(component: &dyn Component) -> Result<usize, String> {
+/// What a suite has run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ran {
+    /// Plans that were written and read.
+    pub plans: usize,
+    /// Transfers that the module has begun and that ended later.
+    pub started: usize,
+}
+
+/// Runs every case; the first broken promise is the error.
+pub fn suite(component: &dyn Component) -> Result<Ran, String> {
     let (_, module) = accepted(component.info(), component.query());
     let path = CString::new(scratch::path("fbtl").display().to_string()).map_err(|error| error.to_string())?;
     let how = OpenFlags { read: true, write: true, create: true, exclusive: true, mode: 0o600 };
@@ -19,18 +28,19 @@ pub fn suite(component: &dyn Component) -> Result<usize, String> {
     let _ = File::delete(&path);
     let mut model = Vec::new();
     let mut dice = 0x9e37_79b9;
-    let mut cases = 0;
+    let mut ran = Ran::default();
     for pieces in [0, 1, 2, 3, 17, 1024, 1500, 3000] {
         for gap in [0, 1, 40] {
-            for most in [1, 13, 5000] {
+            for most in [1, 13, 5000, 100_000].into_iter().filter(|most| *most <= 5000 || pieces <= 17) {
                 let plan = plan(pieces, gap, most, &mut dice);
                 // What goes on beside the program has few pieces.
                 for starts in [false, true].into_iter().filter(|starts| !starts || pieces <= 17) {
+                    let mover = Mover { module, file: &file, starts };
                     let told = |what| format!("{pieces} pieces{}: {what}", if starts { ", started" } else { "" });
-                    written(module, &file, &plan, &mut model, starts).map_err(told)?;
-                    read(module, &file, &plan, &model, starts).map_err(told)?;
+                    ran.started += written(mover, &plan, &mut model).map_err(told)?;
+                    ran.started += read(mover, &plan, &model).map_err(told)?;
                 }
-                cases += 2;
+                ran.plans += 1;
             }
         }
     }
@@ -39,7 +49,7 @@ pub fn suite(component: &dyn Component) -> Result<usize, String> {
     // SAFETY: the byte is this function's.
     let refused = unsafe { module.transfer(&reader, &[piece], AccessKind::Write) };
     match refused {
-        Moved { bytes: 0, failed: Some(Errno(9)) } => Ok(cases),
+        Moved { bytes: 0, failed: Some(Errno(9)) } => Ok(ran),
         other => Err(format!("a file that may only be read is written: {other:?}")),
     }
 }
@@ -55,13 +65,16 @@ fn plan(pieces: usize, gap: u64, most: u64, dice: &mut u64) -> Vec<(u64, usize)>
     (0..pieces).map(piece).collect()
 }
 
-fn written(
-    module: &dyn Module,
-    file: &Arc<File>,
-    plan: &[(u64, usize)],
-    model: &mut Vec<u8>,
+/// Moves pieces at once, or has transfers go on beside this thread, if the module does that.
+#[derive(Clone, Copy)]
+struct Mover<'a> {
+    module: &'a dyn Module,
+    file: &'a Arc<File>,
     starts: bool,
-) -> Result<(), String> {
+}
+
+/// How many transfers were started.
+fn written(mover: Mover<'_>, plan: &[(u64, usize)], model: &mut Vec<u8>) -> Result<usize, String> {
     let total: usize = plan.iter().map(|(_, bytes)| bytes).sum();
     let mut memory: Vec<u8> = (0..total).map(|byte| (byte * 131 + byte / 251 + model.len()) as u8).collect();
     let mut from = 0;
@@ -74,21 +87,15 @@ fn written(
     }
     let pieces = pieces(plan, &mut memory);
     // SAFETY: parts of the memory, which outlives the call.
-    match unsafe { moved(module, file, &pieces, AccessKind::Write, starts) } {
-        moved if moved == (Moved { bytes: total, failed: None }) => Ok(()),
-        other => Err(format!("{total} bytes were to be written: {other:?}")),
+    match unsafe { mover.moved(&pieces, AccessKind::Write) } {
+        (started, moved) if moved == (Moved { bytes: total, failed: None }) => Ok(started),
+        (_, other) => Err(format!("{total} bytes were to be written: {other:?}")),
     }
 }
 
-/// What was written, and once more with the last piece behind the end of the file.
-fn read(
-    module: &dyn Module,
-    file: &Arc<File>,
-    plan: &[(u64, usize)],
-    model: &[u8],
-    starts: bool,
-) -> Result<(), String> {
-    let mut plan = plan.to_vec();
+/// What was written, and once more with the last piece behind the end of the file. How many transfers were started.
+fn read(mover: Mover<'_>, plan: &[(u64, usize)], model: &[u8]) -> Result<usize, String> {
+    let (mut plan, mut all) = (plan.to_vec(), 0);
     for beyond in [false, true] {
         if beyond {
             plan.push((model.len() as u64 - model.len().min(3) as u64, 20));
@@ -98,7 +105,8 @@ fn read(
         let mut memory = vec![0xc3u8; total];
         let pieces = pieces(&plan, &mut memory);
         // SAFETY: parts of the memory, which outlives the call.
-        let moved = unsafe { moved(module, file, &pieces, AccessKind::Read, starts) };
+        let (started, moved) = unsafe { mover.moved(&pieces, AccessKind::Read) };
+        all += started;
         let wanted = there(&plan, model);
         if moved != (Moved { bytes: wanted.len(), failed: None }) {
             return Err(format!("{} of {total} bytes are there: {moved:?}", wanted.len()));
@@ -107,7 +115,7 @@ fn read(
             return Err(format!("of {} bytes some are not what was written there", wanted.len()));
         }
     }
-    Ok(())
+    Ok(all)
 }
 
 /// What a read of these places finds in a file: up to its end.
@@ -123,24 +131,26 @@ fn there(plan: &[(u64, usize)], model: &[u8]) -> Vec<u8> {
     found
 }
 
-/// Moves them at once, or has the transfer go on beside this thread, if the module does that.
-///
-/// # Safety
-/// That of `Module::transfer`.
-unsafe fn moved(module: &dyn Module, file: &Arc<File>, pieces: &[Piece], kind: AccessKind, starts: bool) -> Moved {
-    // SAFETY: the caller's promise; it is polled until it has ended.
-    let started = if starts { unsafe { module.start(file, pieces, kind) } } else { None };
-    let Some(mut transfer) = started else {
-        // SAFETY: the caller's promise.
-        return unsafe { module.transfer(file, pieces, kind) };
-    };
-    let begun = Instant::now();
-    loop {
-        if let Some(moved) = transfer.poll() {
-            return moved;
+impl Mover<'_> {
+    /// How many transfers were started, and what became of it.
+    ///
+    /// # Safety
+    /// That of `Module::transfer`.
+    unsafe fn moved(&self, pieces: &[Piece], kind: AccessKind) -> (usize, Moved) {
+        // SAFETY: the caller's promise; it is polled until it has ended.
+        let started = if self.starts { unsafe { self.module.start(self.file, pieces, kind) } } else { None };
+        let Some(mut transfer) = started else {
+            // SAFETY: the caller's promise.
+            return (0, unsafe { self.module.transfer(self.file, pieces, kind) });
+        };
+        let begun = Instant::now();
+        loop {
+            if let Some(moved) = transfer.poll() {
+                return (1, moved);
+            }
+            assert!(begun.elapsed() < Duration::from_secs(60), "a transfer does not end");
+            std::thread::yield_now();
         }
-        assert!(begun.elapsed() < Duration::from_secs(60), "a transfer does not end");
-        std::thread::yield_now();
     }
 }
 

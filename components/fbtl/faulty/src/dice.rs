@@ -6,6 +6,7 @@ use opal_core::framework::btl;
 use opal_core::mca::Param;
 use opal_core::mca::pvar::Counter;
 use opal_core::random::Dice;
+use opal_core::sync::ConditionalLock;
 use opal_core::sys::Errno;
 
 /// Calls that moved less.
@@ -81,7 +82,7 @@ pub fn roll(direction: AccessKind, wanted: usize) -> Fault {
     // No limit is below 0.
     let left = u64::try_from(limit).ok().map(|limit| limit.saturating_sub(moved));
     if left == Some(0) {
-        REFUSED.count();
+        count(&REFUSED, 1);
         return Fault::Refuse(refusal());
     }
     let left = left.map_or(wanted, |left| usize::try_from(left).unwrap_or(usize::MAX));
@@ -97,7 +98,7 @@ fn thrown(direction: AccessKind, wanted: usize) -> Fault {
     let fault = DICE.roll(|random, chances| {
         let mut happens = |chance| random.happens_of_a_million(chance);
         if happens(chances.refuse) {
-            REFUSED.count();
+            count(&REFUSED, 1);
             Fault::Refuse(refusal())
         } else if happens(chances.interrupt) {
             INTERRUPTED.count();
@@ -113,6 +114,13 @@ fn thrown(direction: AccessKind, wanted: usize) -> Fault {
         }
     });
     fault.unwrap_or(Fault::None)
+}
+
+/// Of several threads outside of the dice's lock.
+pub fn count(counter: &Counter, some: u64) {
+    static ONE_AT_A_TIME: ConditionalLock<()> = ConditionalLock::new(());
+    let _alone = ONE_AT_A_TIME.lock();
+    counter.add(some);
 }
 
 fn refusal() -> Errno {

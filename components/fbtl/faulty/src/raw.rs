@@ -28,8 +28,8 @@ pub unsafe fn call(file: &File, runs: &[MemoryRun], offset: u64, direction: Acce
     // SAFETY: parts of the runs, no more of them.
     let moved = unsafe { system_call(file, &first(runs, most), offset, direction) }?;
     match direction {
-        AccessKind::Read => READ_BYTES.add(moved as u64),
-        AccessKind::Write => WRITTEN_BYTES.add(moved as u64),
+        AccessKind::Read => dice::count(&READ_BYTES, moved as u64),
+        AccessKind::Write => dice::count(&WRITTEN_BYTES, moved as u64),
     }
     Ok(moved)
 }

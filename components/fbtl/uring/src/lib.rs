@@ -1,7 +1,8 @@
 //! fbtl/uring: nonblocking accesses go on beside the program, by io_uring(7).
 //!
 //! A long transfer is given to the system, whose own threads do it; the program's thread looks into a queue in memory from time to
-//! time. Short ones, and all blocking accesses, are done at once by preadv(2) and pwritev(2): to hand them over would take longer.
+//! time. Short ones, and all blocking accesses, are done at once by preadv(2) and pwritev(2): to hand them over would take longer. Where the
+//! node's ranks leave no core to those threads the system does at once what lies in its memory, as far as the file system lets it.
 //!
 //! | file | subject |
 //! |---|---|
@@ -22,3 +23,4 @@ mod params;
 mod raw;
 
 pub use component::{COMPONENT, INFO};
+pub use params::MIN_SIZE;

@@ -8,6 +8,7 @@ use alloc::sync::Arc;
 use ompi_core::file::transfer_at_once;
 use ompi_core::framework::fbtl::{AccessKind, Module, Moved, OngoingTransfer, Piece};
 use opal_core::sys::File;
+use opal_core::wait;
 
 /// io_uring for what need not be done at once.
 pub struct Uring;
@@ -24,10 +25,19 @@ impl Module for Uring {
         pieces: &[Piece],
         direction: AccessKind,
     ) -> Option<Box<dyn OngoingTransfer>> {
-        if pieces.iter().map(|piece| piece.bytes).sum::<usize>() < MIN_SIZE.size().max(1) {
+        let (bytes, least) = (pieces.iter().map(|piece| piece.bytes).sum::<usize>(), MIN_SIZE.size().max(1));
+        if bytes < least {
+            return None;
+        }
+        let beside = wait::has_spare_core();
+        if !beside && bytes < least.saturating_mul(SHARED_CORE) {
             return None;
         }
         // SAFETY: the caller's promise.
-        unsafe { raw::start(file, pieces, direction) }
+        unsafe { raw::start(file, pieces, direction, beside) }
     }
 }
+
+/// To hand a transfer over takes 2 to 4 µs, in which 100 KiB are copied. So much longer it has to be where the threads of the system take
+/// the program's core to copy it, and nothing is gained but where they wait for a device.
+const SHARED_CORE: usize = 4;

@@ -2,13 +2,15 @@
 #![allow(unsafe_code)]
 
 use alloc::boxed::Box;
+use alloc::collections::VecDeque;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use ompi_core::file::TransferCursor;
 use ompi_core::framework::fbtl::{AccessKind, FRAMEWORK, Moved, OngoingTransfer, Piece};
 use opal_core::sync::ConditionalLock;
 use opal_core::sys::{Errno, File, MemoryRun};
-use opal_core::verbose;
+use opal_core::{verbose, wait};
+use rustix::fd::AsRawFd;
 use rustix_uring::squeue::{Entry, Flags};
 use rustix_uring::{IoUring, opcode, types};
 
@@ -20,13 +22,26 @@ pub fn offered() -> Result<(), Errno> {
     }
 }
 
-/// Begins a transfer. `None`: the system cannot take it now.
+/// Begins a transfer, `beside` the program also what the system could copy at once. `None`: the system cannot take it now.
 ///
 /// # Safety
 /// The memory of each piece is writable (to read into it) or readable (to write it) until the transfer has ended.
-pub unsafe fn start(file: &Arc<File>, pieces: &[Piece], direction: AccessKind) -> Option<Box<dyn OngoingTransfer>> {
-    let (file, pieces, cursor) = (file.clone(), pieces.to_vec(), TransferCursor::default());
-    let mut transfer = UringTransfer { file, pieces, direction, cursor, runs: Vec::new(), wanted: 0, part: Part::Next };
+pub unsafe fn start(
+    file: &Arc<File>,
+    pieces: &[Piece],
+    direction: AccessKind,
+    beside: bool,
+) -> Option<Box<dyn OngoingTransfer>> {
+    let mut transfer = UringTransfer {
+        file: file.clone(),
+        pieces: pieces.to_vec(),
+        direction,
+        flags: if beside { Flags::ASYNC } else { Flags::empty() },
+        cursor: TransferCursor::default(),
+        runs: Vec::new(),
+        wanted: 0,
+        part: Part::Next,
+    };
     let mut queues = QUEUES.lock();
     let queues = Queues::made(&mut queues)?;
     transfer.submit(queues);
@@ -42,6 +57,8 @@ struct UringTransfer {
     file: Arc<File>,
     pieces: Vec<Piece>,
     direction: AccessKind,
+    // ASYNC: not by this thread, which would copy all that is in memory before it came back.
+    flags: Flags,
     cursor: TransferCursor,
     // Those of the part under way, which the system may read until it has ended.
     runs: Vec<MemoryRun>,
@@ -84,11 +101,9 @@ impl UringTransfer {
             AccessKind::Read => opcode::Readv::new(descriptor, runs, count).offset(offset).build(),
             AccessKind::Write => opcode::Writev::new(descriptor, runs, count).offset(offset).build(),
         };
-        // Not by this thread: it would copy all of it before it came back.
-        let entry = entry.flags(Flags::ASYNC).user_data(place as u64);
+        let entry = entry.flags(self.flags).user_data(place as u64);
         // SAFETY: the runs stay as they are until the result is there, and so does the memory, by the promise of `start`.
-        if unsafe { queues.push(&entry) } {
-            queues.results[place] = Place::Submitted;
+        if unsafe { queues.push(&entry, place) } {
             (self.wanted, self.part) = (wanted, Part::Submitted(place));
         }
     }
@@ -136,6 +151,8 @@ impl Drop for UringTransfer {
 struct Queues {
     ring: IoUring,
     results: [Place; PLACES],
+    // Places whose entries lie in the queue, in its order: the system has not taken them yet.
+    queued: VecDeque<usize>,
     // The system refuses to take entries: nothing is given to it any more.
     is_broken: bool,
 }
@@ -152,37 +169,52 @@ impl Queues {
     fn made(queues: &mut Option<Result<Queues, Errno>>) -> Option<&mut Queues> {
         let make = || {
             let ring = IoUring::new(PLACES as u32).map_err(errno_of);
-            ring.map(|ring| Queues { ring, results: [Place::Free; PLACES], is_broken: false }).inspect_err(|errno| {
-                verbose!(
-                    FRAMEWORK,
-                    1,
-                    "uring: io_uring_setup(2) fails: {errno}; nonblocking accesses are done at once"
-                );
-            })
+            if let Ok(ring) = &ring {
+                // It is readable while there are results. Where that cannot be watched, sleeps are short.
+                wait::watch_descriptor(ring.as_raw_fd());
+            }
+            ring.map(|ring| Queues { ring, results: [Place::Free; PLACES], queued: VecDeque::new(), is_broken: false })
+                .inspect_err(|errno| {
+                    verbose!(
+                        FRAMEWORK,
+                        1,
+                        "uring: io_uring_setup(2) fails: {errno}; nonblocking accesses are done at once"
+                    );
+                })
         };
         queues.get_or_insert_with(make).as_mut().ok()
     }
 
-    /// Gives an entry to the system; whether it was taken.
+    /// Gives the system an entry whose result is to come to this place; whether one comes.
     ///
     /// # Safety
     /// What the entry names stays as it is until its result is there.
-    unsafe fn push(&mut self, entry: &Entry) -> bool {
+    unsafe fn push(&mut self, entry: &Entry, place: usize) -> bool {
         // SAFETY: the caller's promise.
         if self.is_broken || unsafe { self.ring.submission().push(entry) }.is_err() {
             return false;
         }
+        self.results[place] = Place::Submitted;
+        self.queued.push_back(place);
         self.submit();
-        !self.is_broken
+        true
     }
 
     /// What the system does not take now lies in the queue, and the next call gives it, too.
     fn submit(&mut self) {
-        if let Err(errno) = self.ring.submit().map_err(errno_of)
+        let submitted = self.ring.submit().map_err(errno_of);
+        while self.queued.len() > self.ring.submission().len() {
+            self.queued.pop_front();
+        }
+        if let Err(errno) = submitted
             && !matches!(errno, Errno::INTR | AGAIN | BUSY | NO_MEMORY)
         {
             self.is_broken = true;
             verbose!(FRAMEWORK, 1, "uring: io_uring_enter(2) fails: {errno}; nonblocking accesses are done at once");
+            // Nobody takes these any more: the plain call does.
+            for place in self.queued.drain(..) {
+                self.results[place] = Place::Ended(-errno.0);
+            }
         }
     }
 

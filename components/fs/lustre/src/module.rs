@@ -14,6 +14,10 @@ impl Module for Lustre {
         sys::is_on_lustre(path)
     }
 
+    fn lays_stripes(&self) -> bool {
+        true
+    }
+
     fn open(&self, path: &CStr, how: &Opening) -> Result<File, Errno> {
         if !how.creates || !how.striping.is_wanted() {
             return how.open(path);

@@ -1,9 +1,10 @@
 //! Reading and writing.
 #![allow(unsafe_code)]
 
-use crate::file::Ompio;
+use crate::file::{Ompio, State};
 use alloc::format;
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 use ompi_core::data::no_room;
 use ompi_core::error::{Class, Fault, Result};
 use ompi_core::file;
@@ -59,7 +60,7 @@ impl Ompio {
         let view = &state.view;
         let may = match access.direction {
             AccessKind::Read => self.amode.reads(),
-            AccessKind::Write => self.amode.writes() && !self.writes_gaps(&state.hints),
+            AccessKind::Write => self.amode.writes() && !self.writes_gaps(&state),
         };
         let plain = view.is_placed() && view.is_whole() && view.representation.keeps_all();
         if !may || !plain || self.atomic() || self.amode.is_sequential() {
@@ -239,23 +240,67 @@ impl Ompio {
         FilePlace { file: &self.file, path: &self.path, fbtl: self.parts.fbtl, view, position, hints, lock }
     }
 
-    /// The hints in force for moving data: a file that cannot be read cannot have gaps written back, and it is right to do that
-    /// only where everybody who writes the file locks what he writes.
+    /// The hints in force for moving data: it is right to write gaps back only where everybody who writes the file locks what he writes.
     fn sieving(&self) -> FileHints {
-        let hints = self.state.lock().hints;
-        match self.writes_gaps(&hints) {
-            true => hints,
-            false => FileHints { sieve_write: HintChoice::Disable, ..hints },
+        let state = self.state.lock();
+        match self.writes_gaps(&state) {
+            true => state.hints,
+            false => FileHints { sieve_write: HintChoice::Disable, ..state.hints },
         }
     }
 
-    fn writes_gaps(&self, hints: &FileHints) -> bool {
+    /// Whether some process may write gaps back, and so all lock what they write.
+    fn writes_gaps(&self, state: &State) -> bool {
+        state.gaps.are_seen && state.gaps.can_be_locked && self.wants_gaps(&state.hints)
+    }
+
+    /// Whether the program allows it: a file that cannot be read cannot have gaps written back.
+    fn wants_gaps(&self, hints: &FileHints) -> bool {
         let may = match hints.sieve_write {
             HintChoice::Enable => true,
             HintChoice::Automatic => self.amode.is_unique(),
             HintChoice::Disable => false,
         };
-        may && self.amode.reads()
+        may && self.amode.reads() && self.amode.writes()
+    }
+
+    /// What this process tells the others of gaps when it gets a view or hints: see [`Gaps::of`].
+    pub fn gap_bits(&self, view: &View, hints: &FileHints) -> u64 {
+        let unlockable = || self.file.lock(0, 1, true).and_then(|()| self.file.unlock(0, 1)).is_err();
+        let refused = self.wants_gaps(hints) && self.comm.size() > 1 && {
+            let _alone = self.alone.lock();
+            unlockable()
+        };
+        u64::from(!view.is_whole()) | u64::from(refused) << 1
+    }
+
+    /// Storage for the first bytes where the file system has no call for that: each is written once, as posix_fallocate(3) does. What
+    /// is there is written back where it may be read; nobody else writes it meanwhile (MPI 5.0 §14.2.5: this is a write to all of it).
+    pub fn reserve_by_writing(&self, bytes: u64) -> Result<()> {
+        let refused = |errno| self.failed(errno, "cannot be given storage beforehand");
+        let length = self.length()?;
+        let mut room = Vec::new();
+        room.try_reserve_exact(RESERVED_AT_A_TIME).map_err(|_| no_room(RESERVED_AT_A_TIME))?;
+        room.resize(RESERVED_AT_A_TIME, 0u8);
+        let mut done = if self.amode.reads() { 0 } else { length };
+        while done < bytes {
+            let some = (RESERVED_AT_A_TIME as u64).min(bytes - done) as usize;
+            let piece = Piece { offset: done, at: room.as_mut_ptr(), bytes: some };
+            if done < length {
+                // SAFETY: this function's memory, as long as the piece.
+                let there = unsafe { self.parts.fbtl.transfer(&self.file, &[piece], AccessKind::Read) };
+                there.failed.map_or(Ok(()), |errno| Err(refused(errno)))?;
+                room[there.bytes..].fill(0);
+            } else {
+                room.fill(0);
+            }
+            let piece = Piece { at: room.as_mut_ptr(), ..piece };
+            // SAFETY: as above.
+            let written = unsafe { self.parts.fbtl.transfer(&self.file, &[piece], AccessKind::Write) };
+            written.failed.map_or(Ok(()), |errno| Err(refused(errno)))?;
+            done += some as u64;
+        }
+        Ok(())
     }
 
     /// Where an ordered access begins when each process moves so many etypes: behind those of all lower ranks.
@@ -302,6 +347,9 @@ impl Ompio {
         Outcome { ended, ..outcome }
     }
 }
+
+/// Bytes that are written at a time where storage is set aside by that.
+const RESERVED_AT_A_TIME: usize = 1 << 20;
 
 /// Has data moved as it lies in the file.
 fn represented(

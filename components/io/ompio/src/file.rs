@@ -6,7 +6,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use ompi_core::comm::Communicator;
 use ompi_core::error::{Class, Fault, Result};
-use ompi_core::file::{Amode, FileHints, View, agree, as_first, failure};
+use ompi_core::file::{Amode, FileHints, Striping, View, agree, as_first, failure};
 use ompi_core::framework::io::FileArguments;
 use ompi_core::framework::{fbtl, fcoll, fs, sharedfp};
 use ompi_core::info::Info;
@@ -53,13 +53,39 @@ pub struct State {
     pub pointer: i64,
     /// The hints in force.
     pub hints: FileHints,
+    /// What lies between the parts that processes see.
+    pub gaps: Gaps,
+}
+
+/// Whether gaps can be written back, the same on all processes.
+#[derive(Clone, Copy)]
+pub struct Gaps {
+    /// The view of some process has some.
+    pub are_seen: bool,
+    /// The file system locks ranges for each process that would.
+    pub can_be_locked: bool,
+}
+
+impl Gaps {
+    /// No view has any.
+    pub const NONE: Gaps = Gaps { are_seen: false, can_be_locked: true };
+
+    /// Of the bits that all have told: 1 where its view has gaps, 2 where it would have to lock and cannot.
+    pub fn of(bits: impl IntoIterator<Item = u64>) -> Gaps {
+        let all = bits.into_iter().fold(0, |all, bits| all | bits);
+        Gaps { are_seen: all & 1 != 0, can_be_locked: all & 2 == 0 }
+    }
 }
 
 impl Ompio {
     /// A file that all processes have open.
     pub fn new(comm: Arc<Communicator>, file: File, arguments: FileArguments<'_>, parts: Parts) -> Result<Ompio> {
-        let hints = fcoll::known(&parts.fcoll, arguments.hints);
-        let state = State { view: Arc::new(View::whole()), pointer: 0, hints };
+        let mut hints = fcoll::known(&parts.fcoll, arguments.hints);
+        if !(parts.fs.lays_stripes() && arguments.amode.creates()) {
+            // What was not done is not in force; the unit tells fcoll where to cut, too.
+            hints.striping = Striping { unit: hints.striping.unit, ..Striping::default() };
+        }
+        let state = State { view: Arc::new(View::whole()), pointer: 0, hints, gaps: Gaps::NONE };
         let shared = sharedfp::make(&comm, arguments.path)?;
         let opened = Ompio {
             comm,
@@ -79,14 +105,18 @@ impl Ompio {
         opened.state.lock().pointer = end as i64;
         opened.tell_style(&FileHints::default());
         if let Some(shared) = opened.shared.as_ref().filter(|_| end > 0) {
-            as_first(&opened.comm, || shared.set(end))?;
+            as_first(&opened.comm, || shared.begin(end))?;
         }
         Ok(opened)
     }
 
     /// The hints in force, with what is understood of an info object.
     pub fn updated(&self, info: &Info) -> FileHints {
-        fcoll::known(&self.parts.fcoll, self.state.lock().hints.updated(info))
+        let before = self.state.lock().hints;
+        let mut hints = fcoll::known(&self.parts.fcoll, before.updated(info));
+        // A file that is there keeps its stripes.
+        (hints.striping.factor, hints.striping.start_device) = (before.striping.factor, before.striping.start_device);
+        hints
     }
 
     /// Tells the system how the file is accessed, if hints say it and those before did not.
@@ -105,7 +135,7 @@ impl Ompio {
     /// The first etype of the view that does not begin within the file.
     pub fn end(&self) -> Result<i64> {
         let view = self.seen()?;
-        Ok(view.bytes_within(self.length()?).div_ceil(view.unit_bytes()) as i64)
+        Ok(view.first_behind(self.length()?) as i64)
     }
 
     /// The fault for what the system said.

@@ -1,7 +1,7 @@
 //! What framework io calls.
 #![allow(unsafe_code)] // the unsafe methods of the framework's trait
 
-use crate::file::{Ompio, State};
+use crate::file::{Gaps, Ompio, State};
 use alloc::format;
 use alloc::sync::Arc;
 use ompi_core::error::{Class, Fault, Result};
@@ -9,6 +9,7 @@ use ompi_core::file::{FileCall, FileHints, Outcome, View, agree, agree_call, agr
 use ompi_core::framework::io::{Begun, FileAccess, Module, NewView, Whence};
 use ompi_core::info::Info;
 use opal_core::sync::Ordering;
+use opal_core::sys::Errno;
 
 impl Module for Ompio {
     fn size(&self) -> Result<u64> {
@@ -25,8 +26,10 @@ impl Module for Ompio {
     fn reserve(&self, bytes: Result<u64>) -> Result<()> {
         let bytes = bytes.and_then(|bytes| self.may_resize().map(|()| bytes));
         let bytes = agree_on(&self.comm, FileCall::Preallocate, bytes, "size", |bytes| *bytes)?;
-        let reserve = || self.parts.fs.reserve(&self.file, bytes);
-        as_first(&self.comm, || reserve().map_err(|errno| self.failed(errno, "cannot be given storage beforehand")))
+        as_first(&self.comm, || match self.parts.fs.reserve(&self.file, bytes) {
+            Err(Errno::OPNOTSUPP | Errno::NOSYS) => self.reserve_by_writing(bytes),
+            other => other.map_err(|errno| self.failed(errno, "cannot be given storage beforehand")),
+        })
     }
 
     fn sync(&self, ready: Result<()>) -> Result<()> {
@@ -51,8 +54,14 @@ impl Module for Ompio {
 
     fn set_hints(&self, info: Result<Arc<Info>>) -> Result<()> {
         let hints = info.map(|info| self.updated(&info));
-        let hints = agree_on(&self.comm, FileCall::SetInfo, hints, "info", FileHints::fingerprint)?;
-        let before = core::mem::replace(&mut self.state.lock().hints, hints);
+        let words = |hints: &FileHints| [hints.fingerprint(), self.gap_bits(&self.view_set(), hints), 0, 0];
+        let (hints, all) = agree_call(&self.comm, FileCall::SetInfo, hints, words)?;
+        same(&self.comm, &all, "info", 0)?;
+        let before = {
+            let mut state = self.state.lock();
+            state.gaps = Gaps::of(all.iter().map(|[_, bits, ..]| *bits));
+            core::mem::replace(&mut state.hints, hints)
+        };
         self.tell_style(&before);
         Ok(())
     }
@@ -70,10 +79,13 @@ impl Module for Ompio {
         // The extent of the etype must be the same on all processes (MPI 5.0 §14.3), and hints that all need alike.
         let words = |(NewView { view, at_shared, .. }, hints): &(NewView, FileHints)| {
             let extent = view.unit.extent() as u64;
-            [extent, hints.fingerprint(), u64::from(*at_shared), view.representation.fingerprint()]
+            let place = u64::from(*at_shared) | self.gap_bits(view, hints) << 1;
+            [extent, hints.fingerprint(), place, view.representation.fingerprint()]
         };
-        let ((NewView { mut view, at_shared, .. }, hints), all) =
+        let ((NewView { mut view, at_shared, .. }, hints), mut all) =
             agree_call(&self.comm, FileCall::SetView, checked, words)?;
+        let gaps = Gaps::of(all.iter().map(|[_, _, place, _]| place >> 1));
+        all.iter_mut().for_each(|[_, _, place, _]| *place &= 1);
         same(&self.comm, &all, "etype", 0)?;
         same(&self.comm, &all, "info", 1)?;
         same(&self.comm, &all, "disp", 2)?;
@@ -86,11 +98,12 @@ impl Module for Ompio {
             };
             view.displacement = agree(&self.comm, place())?;
         }
-        let before = core::mem::replace(&mut *self.state.lock(), State { view: Arc::new(view), pointer: 0, hints });
+        let before =
+            core::mem::replace(&mut *self.state.lock(), State { view: Arc::new(view), pointer: 0, hints, gaps });
         self.tell_style(&before.hints);
         // Nobody uses the old view any more, and none the new one before the shared file pointer is at its beginning.
         match &self.shared {
-            Some(shared) => as_first(&self.comm, || shared.set(0)),
+            Some(shared) => as_first(&self.comm, || shared.begin(0)),
             None => Ok(()),
         }
     }
@@ -166,13 +179,13 @@ impl Module for Ompio {
     fn close(&self) -> Result<()> {
         // Whoever comes to the end knows that all the others have made their accesses.
         agree_call(&self.comm, FileCall::Close, Ok(()), |()| [0; 4])?;
-        if let Some(shared) = &self.shared {
-            shared.close()?;
-        }
+        let closed = self.shared.as_ref().map_or(Ok(()), |shared| shared.close());
         match self.amode.deletes() {
-            false => Ok(()),
+            false => closed,
+            // Only the first one's pointer can have a name to take away.
             true => as_first(&self.comm, || {
-                self.parts.fs.delete(&self.path).map_err(|errno| self.failed(errno, "cannot be deleted"))
+                let deleted = self.parts.fs.delete(&self.path);
+                closed.and(deleted.map_err(|errno| self.failed(errno, "cannot be deleted")))
             }),
         }
     }

@@ -51,8 +51,11 @@ impl Module for LockedFile {
     }
 
     fn set(&self, to: u64) -> Result<()> {
-        // Every new view puts the pointer at its beginning, also where there is no file and nobody will use the pointer.
-        if to == 0 && self.file.is_err() { Ok(()) } else { self.change(|_| Some(to)).map(drop) }
+        self.change(|_| Some(to)).map(drop)
+    }
+
+    fn begin(&self, at: u64) -> Result<()> {
+        if self.file.is_err() { Ok(()) } else { self.set(at) }
     }
 
     fn get(&self) -> Result<u64> {

@@ -4,7 +4,7 @@
 //! behind them (writing). When reading, another message goes back: how much of it was there, and that. What a process wants of
 //! its own window goes straight between the user's memory and the window.
 
-use super::super::agree::{agree, exchange};
+use super::super::agree::{agree, elsewhere, exchange};
 use super::super::failure::failure;
 use super::super::place::Outcome;
 use super::direct::{DirectData, GatheredWindow, WindowFailure};
@@ -14,7 +14,6 @@ use super::raw::{UserData, alltoallv};
 use super::survey::{CELL_WORDS, Cell, survey};
 use super::windows::Windows;
 use crate::comm::Communicator;
-use crate::errhandler;
 use crate::error::{Fault, Result};
 use crate::framework::fbtl::AccessKind;
 use crate::framework::fcoll::{FRAMEWORK, Job};
@@ -110,9 +109,7 @@ impl<'a, W: Windows> Rounds<'a, W> {
             }
             all.memory = reserved?.unwrap_or_default();
             if let Some((rank, [_, code])) = told.iter().enumerate().find(|(_, [_, code])| *code != 0) {
-                let code = *code as u32 as i32;
-                let why = format!("rank {rank} of the file failed with {}", errhandler::error_string(code));
-                return Err(Fault::code(code).because(why));
+                return Err(elsewhere(rank, *code as u32 as i32));
             }
             let memory = lengths.bytes();
             verbose!(
