@@ -79,7 +79,7 @@ pub fn allocate_zeros(size: usize, alignment: usize) -> Result<*mut u8> {
 #[cfg(not(ompi_bare))]
 fn map_zeros(size: usize, alignment: usize) -> Result<*mut u8> {
     // A mapping begins on some page.
-    let spare = if alignment > PAGE { alignment - PAGE } else { 0 };
+    let spare = alignment.saturating_sub(PAGE);
     let mapping = size.checked_add(spare).and_then(|whole| Mapping::of_this_process(whole).ok());
     let mapping = mapping.ok_or_else(|| none(size))?;
     let at = mapping.place(0, size);

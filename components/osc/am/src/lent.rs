@@ -25,7 +25,8 @@ pub fn begin(
     let (window, rank) = (&service.window, target.rank);
     let [Some(source), None] = &access.sources else { return Ok(None) };
     let layout = &target.data.datatype.layout;
-    let is_run = target.data.datatype.predefined != 0 && layout.is_contiguous() && BLOCK_BYTES % layout.size() == 0;
+    let is_run =
+        target.data.datatype.predefined != 0 && layout.is_contiguous() && BLOCK_BYTES.is_multiple_of(layout.size());
     if !is_run || source.bytes() > most_lent(access.kind) || rank == window.me() {
         return Ok(None);
     }
