@@ -7,6 +7,7 @@ use crate::error::{Class, Result};
 use crate::framework::op::{Kernel, Operation};
 use crate::op::{Op, PACKED};
 use alloc::vec::Vec;
+use core::mem::MaybeUninit;
 use opal_core::datatype::Primitive;
 use opal_core::sync::Once;
 
@@ -71,6 +72,11 @@ pub unsafe fn combine(
             unsafe { kernel(input, at, at, count) };
             Ok(())
         }
+        _ if is_dense(basic) => {
+            // SAFETY: the caller's promise.
+            unsafe { combine_blocks(target, kernel, size, input) };
+            Ok(())
+        }
         _ => {
             // SAFETY: readable by the caller's promise.
             let mut old = unsafe { target.packed()? };
@@ -80,6 +86,37 @@ pub unsafe fn combine(
             unsafe { target.unpack(old.as_ptr(), bytes) };
             Ok(())
         }
+    }
+}
+
+/// A part of data with gaps, packed: it stays in the cache.
+#[repr(align(64))]
+struct Block([MaybeUninit<u8>; 8192]);
+
+/// Combines data with gaps, block by block, with as many packed bytes at `input`: elements of `size` bytes without gaps.
+///
+/// # Safety
+/// That of [`combine`], for a kernel of these elements.
+unsafe fn combine_blocks(target: &Data<'_>, kernel: Kernel, size: usize, input: *const u8) {
+    let mut block = Block([const { MaybeUninit::uninit() }; _]);
+    let at = block.0.as_mut_ptr().cast::<u8>();
+    let most = block.0.len() / size * size;
+    // SAFETY: readable by the caller's promise; so below.
+    let mut out = unsafe { target.convertor() };
+    // SAFETY: writable.
+    let mut into = unsafe { target.convertor() };
+    let mut done = 0;
+    loop {
+        // SAFETY: a buffer of this length of our own.
+        let bytes = unsafe { out.pack(at, most) };
+        if bytes == 0 {
+            return;
+        }
+        // SAFETY: whole elements in both places, since blocks and data are of such; apart from each other.
+        unsafe { kernel(input.wrapping_add(done), at, at, bytes / size) };
+        // SAFETY: so many bytes were just written.
+        unsafe { into.unpack(at, bytes) };
+        done += bytes;
     }
 }
 

@@ -86,9 +86,10 @@ impl<'a> Data<'a> {
     pub unsafe fn packed(&self) -> Result<Vec<u8>> {
         let mut copy = Vec::new();
         copy.try_reserve_exact(self.bytes()).map_err(|_| no_room(self.bytes()))?;
-        copy.resize(self.bytes(), 0);
-        // SAFETY: the vector is as long as the data, which is readable by the caller's promise.
+        // SAFETY: the vector has room for the data, which is readable by the caller's promise.
         unsafe { self.pack(copy.as_mut_ptr()) };
+        // SAFETY: so many bytes were just written.
+        unsafe { copy.set_len(self.bytes()) };
         Ok(copy)
     }
 }
@@ -179,6 +180,12 @@ pub unsafe fn copy(from: &Data<'_>, to: &Data<'_>) -> Result<()> {
 unsafe fn copy_through(from: &Data<'_>, to: &Data<'_>) {
     let mut packed = [const { MaybeUninit::<u8>::uninit() }; 8192];
     let between = packed.as_mut_ptr().cast::<u8>();
+    if from.bytes() <= packed.len() {
+        // SAFETY: a buffer that is long enough; readable by the caller's promise.
+        unsafe { from.pack(between) };
+        // SAFETY: so many bytes were just written; writable by the caller's promise.
+        return unsafe { to.unpack(between, from.bytes()) };
+    }
     // SAFETY: readable by the caller's promise.
     let mut out = unsafe { from.convertor() };
     // SAFETY: writable by the caller's promise.

@@ -9,11 +9,19 @@ use alloc::collections::BTreeMap;
 #[cfg(not(ompi_bare))]
 use opal_core::shareable;
 use opal_core::sync::ConditionalLock;
+#[cfg(not(ompi_bare))]
+use opal_core::sys::Mapping;
 
 /// Such memory begins on a cache line. It is the least alignment, too.
 const LINE: usize = 64;
 /// Less is not worth a question to the system.
 const ASKS_FROM: u128 = 256 << 10;
+/// From so many bytes on, zeros are pages of the system's own, which has them at hand only when they are read.
+#[cfg(not(ompi_bare))]
+const MAPPED_FROM: usize = 128 << 10;
+/// The least a mapping is aligned to.
+#[cfg(not(ompi_bare))]
+const PAGE: usize = 4096;
 /// More than any device or huge page wants.
 const MAX_ALIGNMENT: usize = 1 << 30;
 
@@ -25,6 +33,8 @@ enum Origin {
     Heap(Layout),
     #[cfg(not(ompi_bare))]
     Shareable,
+    #[cfg(not(ompi_bare))]
+    Mapped(Mapping),
 }
 
 /// As [`allocate`], but memory that the processes of a node can map, where there is such: MPI_Win_create makes windows over it, and messages
@@ -44,15 +54,43 @@ pub fn allocate_shareable(size: usize, alignment: usize) -> Result<*mut u8> {
 /// `size` bytes on a cache line, or on a multiple of `alignment`, a power of two, if that is more; not null even if `size`
 /// is 0.
 pub fn allocate(size: usize, alignment: usize) -> Result<*mut u8> {
-    let none = || Fault::new(Class::NoMem).because(alloc::format!("{size} bytes of memory cannot be allocated"));
-    let layout = Layout::from_size_align(size.max(1), alignment.max(LINE)).map_err(|_| none())?;
+    let layout = Layout::from_size_align(size.max(1), alignment.max(LINE)).map_err(|_| none(size))?;
     // SAFETY: the layout is at least a byte long.
     let at = unsafe { alloc(layout) };
     if at.is_null() {
-        return Err(none());
+        return Err(none(size));
     }
     GIVEN.lock().insert(at.addr(), Origin::Heap(layout));
     Ok(at)
+}
+
+/// As [`allocate`], of zeros. Of what is long only those pages take memory that somebody has written to.
+pub fn allocate_zeros(size: usize, alignment: usize) -> Result<*mut u8> {
+    #[cfg(not(ompi_bare))]
+    if size >= MAPPED_FROM {
+        return map_zeros(size, alignment);
+    }
+    let at = allocate(size, alignment)?;
+    // SAFETY: that many bytes, which nobody else knows yet.
+    unsafe { at.write_bytes(0, size) };
+    Ok(at)
+}
+
+#[cfg(not(ompi_bare))]
+fn map_zeros(size: usize, alignment: usize) -> Result<*mut u8> {
+    // A mapping begins on some page.
+    let spare = alignment.saturating_sub(PAGE);
+    let mapping = size.checked_add(spare).and_then(|whole| Mapping::of_this_process(whole).ok());
+    let mapping = mapping.ok_or_else(|| none(size))?;
+    let at = mapping.place(0, size);
+    let at = at.wrapping_add(at.addr().next_multiple_of(alignment.max(1)) - at.addr());
+    GIVEN.lock().insert(at.addr(), Origin::Mapped(mapping));
+    Ok(at)
+}
+
+#[cold]
+fn none(size: usize) -> Fault {
+    Fault::new(Class::NoMem).because(alloc::format!("{size} bytes of memory cannot be allocated"))
 }
 
 /// Gives it back. Nothing is given back for null, as with C's free and with other libraries.
@@ -74,6 +112,8 @@ pub unsafe fn free(at: *mut u8) -> Result<()> {
         #[cfg(not(ompi_bare))]
         // SAFETY: the caller's promise; in the table until now.
         Origin::Shareable => unsafe { shareable::free(at) },
+        #[cfg(not(ompi_bare))]
+        Origin::Mapped(mapping) => drop(mapping),
     }
     Ok(())
 }
@@ -127,6 +167,27 @@ mod tests {
             }
         }
         assert_eq!(allocate(usize::MAX - 1, 1).unwrap_err().get(), Class::NoMem as i32);
+    }
+
+    #[test]
+    fn zeros_are_zeros_again() {
+        for size in [0, 1, 4096, MAPPED_FROM - 1, MAPPED_FROM, MAPPED_FROM + 4097] {
+            for alignment in [1, 64, 4096, 8192, 1 << 21] {
+                for _ in 0..2 {
+                    let at = allocate_zeros(size, alignment).unwrap();
+                    assert!((at as usize).is_multiple_of(alignment.max(64)));
+                    // SAFETY: `size` bytes of our own; so below.
+                    assert!(unsafe { core::slice::from_raw_parts(at, size) }.iter().all(|byte| *byte == 0));
+                    // SAFETY: as above.
+                    unsafe { at.write_bytes(0x5a, size) };
+                    // SAFETY: given back once.
+                    unsafe { free(at).unwrap() };
+                }
+            }
+        }
+        for size in [usize::MAX, usize::MAX - 8192] {
+            assert_eq!(allocate_zeros(size, 1 << 21).unwrap_err().get(), Class::NoMem as i32);
+        }
     }
 
     #[test]

@@ -4,13 +4,13 @@
 // args: am
 /*
  * Corners of the chapter: arguments that say nothing with MPI_NO_OP, requests that nobody may cancel, more memory than there is, an
- * access over two pieces of memory, or that ends within an element, memory that nobody writes, many windows at once, two locks at once. MPI 5.0 sections 12.2 to 12.5. The argument: the
+ * access over two pieces of memory, or that ends within an element, memory that nobody writes, reads that fail, many windows at once, two locks at once. MPI 5.0 sections 12.2 to 12.5. The argument: the
  * components of framework osc that may serve.
  */
 #include "check.h"
 #include <unistd.h>
 
-enum { WINDOWS = 600 };
+enum { WINDOWS = 600, LONGEST = 100000 };
 
 static int next, by_messages;
 
@@ -155,6 +155,78 @@ static void failing_complete(void)
     CHECK_CLASS(MPI_Win_free(&win), MPI_SUCCESS);
 }
 
+/* What the target could not read is told where the answer has to be: by the request, or by the next call that completes accesses here; once.
+ * How: 0 MPI_Get, 1 MPI_Get_accumulate without an operation, 2 with one, 3 MPI_Compare_and_swap. */
+static void failing_read(MPI_Win win, int how, int longs, int requested, MPI_Datatype layout, MPI_Aint at)
+{
+    static long old[LONGEST], from[LONGEST];
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Op op = how == 2 ? MPI_SUM : MPI_NO_OP;
+    int code, completing, said, count = layout == MPI_LONG ? longs : 1;
+    memset(old, 0x11, sizeof old);
+    switch (how) {
+    case 0:
+        code = requested ? MPI_Rget(old, longs, MPI_LONG, next, at, count, layout, win, &request)
+                         : MPI_Get(old, longs, MPI_LONG, next, at, count, layout, win);
+        break;
+    case 3:
+        code = MPI_Compare_and_swap(from, from, old, MPI_LONG, next, at, win);
+        break;
+    default:
+        code = requested ? MPI_Rget_accumulate(from, longs, MPI_LONG, old, longs, MPI_LONG, next, at, count, layout, op, win, &request)
+                         : MPI_Get_accumulate(from, longs, MPI_LONG, old, longs, MPI_LONG, next, at, count, layout, op, win);
+    }
+    completing = requested ? MPI_Wait(&request, MPI_STATUS_IGNORE) : MPI_Win_flush_local(next, win);
+    said = error_class(code != MPI_SUCCESS ? code : completing);
+    CHECK_MSG(said == MPI_ERR_RMA_RANGE, "read %d of %d longs%s: class %d", how, longs, requested ? " by a request" : "", said);
+    CHECK_MSG(code == MPI_SUCCESS || completing == MPI_SUCCESS, "read %d of %d longs is told twice", how, longs);
+    for (int i = 0; i < longs; i++)
+        CHECK(old[i] == 0x1111111111111111);
+    CHECK_CLASS(MPI_Win_flush(next, win), MPI_SUCCESS);
+}
+
+static void failing_reads(void)
+{
+    static const int lengths[] = {1, 40, 2000, LONGEST / 2};
+    static long memory[4];
+    static int places[LONGEST / 2];
+    long old = 0;
+    MPI_Aint mine, theirs;
+    MPI_Win win;
+    /* It is the window's handler that is asked. */
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+    MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+    MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+    MPI_Win_attach(win, memory, sizeof memory);
+    MPI_Get_address(memory, &mine);
+    memory[0] = 60 + check_rank;
+    MPI_Sendrecv(&mine, 1, MPI_AINT, (check_rank + check_ranks - 1) % check_ranks, 0, &theirs, 1, MPI_AINT, next, 0, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+    for (int i = 0; i < LONGEST / 2; i++)
+        places[i] = 3 * i + i % 2;
+    MPI_Win_lock_all(0, win);
+    for (int i = 0; i < (int)(sizeof lengths / sizeof *lengths); i++) {
+        MPI_Datatype layout;
+        /* Its description is long, too. */
+        MPI_Type_create_indexed_block(lengths[i], 1, places, MPI_LONG, &layout);
+        MPI_Type_commit(&layout);
+        for (int how = 0; how < 3; how++)
+            for (int requested = 0; requested < 2; requested++) {
+                failing_read(win, how, lengths[i], requested, MPI_LONG, 8192);
+                failing_read(win, how, lengths[i], requested, layout, 8192);
+            }
+        MPI_Type_free(&layout);
+    }
+    failing_read(win, 3, 1, 0, MPI_LONG, 8192);
+    MPI_Get(&old, 1, MPI_LONG, next, theirs, 1, MPI_LONG, win);
+    CHECK_CLASS(MPI_Win_unlock_all(win), MPI_SUCCESS);
+    CHECK_EQ(old, 60 + next);
+    CHECK_CLASS(MPI_Win_free(&win), MPI_SUCCESS);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+}
+
 /* Puts to the next rank's part of a window. */
 static void fenced_puts(MPI_Win win, int puts)
 {
@@ -221,20 +293,28 @@ static void within_element(MPI_Win win, long *memory)
     MPI_Type_free(&two);
 }
 
-/* Memory of a window that nobody writes costs none, where processes share it. */
-static void sparse(void)
+/* Memory of a window that nobody writes costs none, also where it is aligned to more than a page. */
+static void sparse(const char *alignment)
 {
     enum { MIB = 1 << 20, ALL = 256, MOST = 32 };
-    long before[2], after[2];
+    long before[2], after[2], freed[2];
     char *base;
+    MPI_Info info;
     MPI_Win win;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "mpi_minimum_memory_alignment", alignment);
     resident(before);
-    MPI_Win_allocate((MPI_Aint)ALL * MIB, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
+    MPI_Win_allocate((MPI_Aint)ALL * MIB, 1, info, MPI_COMM_WORLD, &base, &win);
     CHECK(base[0] == 0 && base[(size_t)ALL * MIB - 1] == 0);
+    CHECK_MSG(!by_messages || (size_t)base % strtoul(alignment, NULL, 10) == 0, "%p is no multiple of %s", (void *)base, alignment);
     resident(after);
     CHECK_MSG((after[1] - before[1]) * sysconf(_SC_PAGESIZE) < MOST * MIB, "%ld pages of a window of %d MiB were written",
               after[1] - before[1], ALL);
     MPI_Win_free(&win);
+    resident(freed);
+    CHECK_MSG(!by_messages || (after[0] - freed[0]) * sysconf(_SC_PAGESIZE) >= (MPI_Aint)ALL * MIB, "%ld pages of %d MiB went with the window",
+              after[0] - freed[0], ALL);
+    MPI_Info_free(&info);
 }
 
 /* Everybody takes locks of two ranks in ascending order, and uses them in descending order. */
@@ -282,11 +362,12 @@ int main(int argc, char **argv)
     within_element(win, memory);
     MPI_Win_free(&win);
     too_much();
-    if (!by_messages)
-        sparse();
+    sparse("4096");
+    sparse("2097152");
     adjacent();
     failing_fence();
     failing_complete();
+    failing_reads();
     many();
     MPI_T_finalize();
     return finish();

@@ -189,7 +189,8 @@ pub trait Module: Sync {
     }
 
     /// Whether a peer may copy these data of the caller's by itself while the caller computes ([`Module::copy_lent`]), as far as
-    /// this side knows: the peer says of itself whether it can ([`Module::is_lent`]).
+    /// this side knows: the peer says of itself whether it can ([`Module::is_lent`]). From which length on that is worth a call of the system
+    /// is for the caller to say.
     fn lends(&self, _data: &Data<'_>, _dest: i32, _context: MatchContext<'_>) -> bool {
         false
     }

@@ -24,7 +24,7 @@ mod shared_by_all;
 mod ticket;
 mod words;
 
-pub use access::{Mapped, TargetData, perform, perform_under};
+pub use access::{MappedData, TargetData, perform, perform_under};
 pub use layout::{Layout, PAGE};
 pub use module::{NodeModule, Reach};
 pub use own::{MappedParts, own_part, share_layout, share_parts};

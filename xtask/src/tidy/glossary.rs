@@ -88,8 +88,14 @@ fn quoted(text: &str) -> impl Iterator<Item = &str> {
 }
 
 const PAGE: &str = "docs/glossary.md";
-const AREAS: &[&str] =
-    &["components/pml/ob1/src/", "components/coll/sm/src/", "components/btl/", "ompi-core/src/comm/"];
+const AREAS: &[&str] = &[
+    "components/pml/ob1/src/",
+    "components/coll/sm/src/",
+    "components/btl/",
+    "components/osc/",
+    "ompi-core/src/comm/",
+    "ompi-core/src/win/",
+];
 
 /// Modules whose name waits for a word of the field. The list must shrink.
 const UNNAMED: &[&str] = &[];

@@ -7,6 +7,7 @@ use crate::window::Window;
 use crate::wire::{Failure, Head, Kind, SyncKind, Tags};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use ompi_core::datatype::{self, COMBINER_CONTIGUOUS, Datatype};
 use ompi_core::error::{Class, Result};
@@ -27,6 +28,8 @@ pub struct Arrivals {
     pub failures: Vec<Option<Failure>>,
     /// Who has this process's memory locked.
     pub locks: Locks,
+    /// The datatype that came last by its description: programs that use one do so again and again.
+    last_type: Option<(Vec<u8>, Arc<Datatype>)>,
 }
 
 /// A thing to do.
@@ -42,7 +45,7 @@ pub struct Waiting {
     /// What is asked for.
     pub head: Head,
     /// The datatype of the target's data.
-    pub datatype: Result<Told>,
+    pub datatype: Result<TargetType>,
     /// The data that came along or has come.
     pub data: Vec<u8>,
     /// The data is at its place.
@@ -64,11 +67,11 @@ enum Coming {
 }
 
 /// A datatype that a record named or described.
-pub enum Told {
+pub enum TargetType {
     /// One of the standard's.
     Known(&'static Datatype),
     /// By its description.
-    Described(Box<Datatype>),
+    Described(Arc<Datatype>),
 }
 
 impl Arrivals {
@@ -81,6 +84,7 @@ impl Arrivals {
             answers: Vec::new(),
             failures: alloc::vec![None; ranks],
             locks: Locks::default(),
+            last_type: None,
         }
     }
 
@@ -104,6 +108,24 @@ impl Arrivals {
         !(self.waits_for_lock[origin] || ends && self.answers.iter().any(is_read))
     }
 
+    /// The datatype of an access.
+    #[inline]
+    pub fn target_type(&mut self, head: &Head, description: &[u8]) -> Result<TargetType> {
+        if head.datatype != 0 {
+            return TargetType::of(head, description);
+        }
+        if let Some((known, datatype)) = &self.last_type
+            && known == description
+        {
+            return Ok(TargetType::Described(datatype.clone()));
+        }
+        let found = TargetType::of(head, description)?;
+        if let TargetType::Described(datatype) = &found {
+            self.last_type = Some((description.into(), datatype.clone()));
+        }
+        Ok(found)
+    }
+
     /// Puts a thing behind the others of an origin.
     pub fn push(&mut self, origin: usize, asked: Asked) {
         // While its queue is worked on it is empty, and listed afterwards.
@@ -114,24 +136,24 @@ impl Arrivals {
     }
 }
 
-impl Told {
+impl TargetType {
     /// The datatype.
     pub fn get(&self) -> &Datatype {
         match self {
-            Told::Known(datatype) => datatype,
-            Told::Described(datatype) => datatype,
+            TargetType::Known(datatype) => datatype,
+            TargetType::Described(datatype) => datatype,
         }
     }
 
     /// That of an access.
-    pub fn of(head: &Head, description: &[u8]) -> Result<Told> {
+    pub fn of(head: &Head, description: &[u8]) -> Result<TargetType> {
         if head.datatype != 0 {
             let known = datatype::borrow(usize::from(head.datatype));
             let known = known.filter(|known| known.is_predefined() && known.is_committed());
-            return known.map(Told::Known).ok_or_else(|| Class::Type.into());
+            return known.map(TargetType::Known).ok_or_else(|| Class::Type.into());
         }
         let layout = Layout::of_description(description)?;
-        Ok(Told::Described(Box::new(Datatype::derived(layout, COMBINER_CONTIGUOUS))))
+        Ok(TargetType::Described(Arc::new(Datatype::derived(layout, COMBINER_CONTIGUOUS))))
     }
 }
 
@@ -160,13 +182,13 @@ impl Asked {
 impl Waiting {
     /// An access as it came. Makes no call of the PML.
     pub fn new(head: Head, description: &[u8], data: &[u8]) -> Waiting {
-        let is_told = head.datatype != 0 || !description.is_empty();
-        let coming = match (head.apart, is_told) {
+        let is_named = head.datatype != 0 || !description.is_empty();
+        let coming = match (head.apart, is_named) {
             (false, _) => Coming::Nothing,
             (true, false) => Coming::NoDescription,
             (true, true) => Coming::NoData,
         };
-        let datatype = Told::of(&head, description);
+        let datatype = TargetType::of(&head, description);
         Waiting { head, datatype, data: data.into(), placed: false, coming }
     }
 
@@ -178,7 +200,7 @@ impl Waiting {
             && transfer.is_complete()
             && let Coming::Description(transfer) = core::mem::replace(&mut self.coming, Coming::Nothing)
         {
-            self.datatype = transfer.finish().and_then(|description| Told::of(&self.head, &description));
+            self.datatype = transfer.finish().and_then(|description| TargetType::of(&self.head, &description));
             self.coming = Coming::NoData;
         }
         if let Coming::NoData = self.coming {
@@ -222,7 +244,9 @@ impl Waiting {
     fn receive_data(&self, window: &Window, origin: usize) -> Result<Coming> {
         let route = window.route(origin, Tags::of(self.head.number).data);
         let place = match &self.datatype {
-            Ok(told) => window.memory.place(self.head.displacement, self.head.count, told.get()).map(Buffer::in_window),
+            Ok(datatype) => {
+                window.memory.place(self.head.displacement, self.head.count, datatype.get()).map(Buffer::in_window)
+            }
             Err(fault) => Err(fault.clone()),
         };
         match (self.head.kind, place) {

@@ -1,10 +1,11 @@
 //! osc/am: one-sided communication by messages of the PML: the reference, for every window over any transport.
 //!
 //! Each access is a record ([`wire`]), short data included; records gather in packets ([`outbox`]), which travel outside all
-//! communicators. Longer data follows in a message of the PML on the window's own communicator, which puts it to its place. The
+//! communicators. Longer data follows in a message of the PML on the window's own communicator, which puts it to its place, or stays
+//! at the origin, where the target copies it ([`lent`]). The
 //! target works on its memory when a packet arrives, else in passes of progress ([`target`]), one thread at a time, so that accumulates
 //! are atomic. It grants locks in the order in which they were asked for ([`locks`]); what an origin asks for behind a lock waits
-//! there, so that a lock, an access and an unlock are one packet ([`lazy`]). To flush is to ask the target whether it has done all
+//! there, so that a lock, an access and an unlock are one packet ([`deferred_locks`]). To flush is to ask the target whether it has done all
 //! that came before.
 //!
 //! What one origin asks for is done in its order, except that long data may come to its place before accesses that came earlier are done:
@@ -18,16 +19,20 @@
 
 extern crate alloc;
 
+mod access;
 mod arrival;
 mod component;
+mod deferred_locks;
 mod directory;
-mod lazy;
+mod lent;
 mod locks;
 mod memory;
 mod module;
 mod origin;
 mod outbox;
 mod params;
+mod pending;
+mod perform;
 mod progress_thread;
 mod pvars;
 mod raw;

@@ -1,8 +1,9 @@
 //! The module of one window.
 #![allow(unsafe_code)] // the unsafe method of the framework's trait
 
-use crate::lazy;
-use crate::origin::{self, ask, settle};
+use crate::access;
+use crate::deferred_locks;
+use crate::origin::{self, ask, settle, take_failure};
 use crate::progress_thread;
 use crate::raw::Buffer;
 use crate::target::Service;
@@ -61,7 +62,7 @@ impl Module for Am {
                 (Kind::CompareAndSwap, Operation::Replace, [buffer(compare), buffer(origin)], buffer(result))
             }
         };
-        let access = origin::Access { kind, operation, sources, result };
+        let access = access::Access { kind, operation, sources, result };
         let request = origin::begin(&self.service, &access, target, wanted)?;
         if wanted && target.rank == self.window().me() {
             // It is complete, so that to wait for it lets nobody in.
@@ -120,7 +121,7 @@ impl Module for Am {
     }
 
     fn lock(&self, rank: usize, lock: Lock) -> Result<()> {
-        lazy::acquire()?;
+        deferred_locks::wait()?;
         let sync = if lock == Lock::Exclusive { SyncKind::LockExclusive } else { SyncKind::LockShared };
         ask(&self.service, rank, sync)?;
         if rank == self.window().me() {
@@ -128,7 +129,7 @@ impl Module for Am {
             ask(&self.service, rank, SyncKind::Flush)?;
             return settle(&self.service, rank);
         }
-        lazy::keep(&self.service, rank);
+        deferred_locks::defer(&self.service, rank);
         Ok(())
     }
 
@@ -160,7 +161,7 @@ impl Module for Am {
     fn flush_local(&self, rank: Option<usize>) -> Result<()> {
         self.window().send_outboxes(rank)?;
         self.sync();
-        self.window().ranks(rank).try_for_each(|rank| self.wait_local(rank))
+        self.window().ranks(rank).map(|rank| self.wait_local(rank)).fold(Ok(()), Result::and)
     }
 
     fn sync(&self) {
@@ -184,11 +185,11 @@ impl Module for Am {
 }
 
 impl Am {
-    /// Waits until nothing to a rank is under way here.
+    /// Waits until nothing to a rank is under way here: what was read has come. What failed meanwhile.
     fn wait_local(&self, rank: usize) -> Result<()> {
-        match self.window().with_peer(rank, |peer| peer.pending == 0) {
-            true => Ok(()),
-            false => self.window().wait_for(rank, |peer| peer.pending == 0),
+        if self.window().with_peer(rank, |peer| peer.pending > 0) {
+            self.window().wait_for(rank, |peer| peer.pending == 0)?;
         }
+        take_failure(self.window(), rank)
     }
 }

@@ -1,35 +1,19 @@
 //! The side that accesses: turns an access into a record, and into messages of the PML where it is long.
 
+use crate::access::Access;
+use crate::lent;
+use crate::pending::Messages;
 use crate::raw::{Buffer, Transfer};
 use crate::target::Service;
-use crate::window::{Peer, failed};
+use crate::window::{Peer, Window, failed};
 use crate::wire::{HEAD_BYTES, Head, Kind, SyncKind, Tags, push_access, push_sync};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use ompi_core::accumulate;
 use ompi_core::data::Data;
 use ompi_core::error::{Class, Fault, Result};
-use ompi_core::framework::op::Operation;
 use ompi_core::framework::osc::Target;
 use ompi_core::request::{self, Request};
-
-/// What is to be done, with buffers that may be used until it is.
-pub struct Access<'a> {
-    /// What the target is asked for.
-    pub kind: Kind,
-    /// Of an accumulate.
-    pub operation: Operation,
-    /// What is sent, in this order.
-    pub sources: [Option<Buffer<'a>>; 2],
-    /// Where what was read goes.
-    pub result: Option<Buffer<'a>>,
-}
-
-impl Access<'_> {
-    fn sources(&self) -> impl Iterator<Item = &Buffer<'_>> {
-        self.sources.iter().flatten()
-    }
-}
 
 /// Begins an access; with `wanted` under a request.
 pub fn begin(
@@ -51,6 +35,7 @@ pub fn begin(
         datatype: data.datatype.predefined as u16,
         basic: basic(access, &data)?,
         apart: false,
+        lent: false,
         displacement,
         count: data.count as u64,
         number: 0,
@@ -59,6 +44,9 @@ pub fn begin(
     let read_bytes = access.result.as_ref().map_or(0, Buffer::bytes);
     let fits = window.with_peer(rank, |peer| peer.unflushed_bytes < PORTION_BYTES && peer.outbox.fits(whole))
         || make_room(service, rank, whole)?;
+    if !fits && let Some(request) = lent::begin(service, access, &head, target, wanted)? {
+        return Ok(request);
+    }
     if !fits || read_bytes > READ_BYTES {
         return begin_apart(service, access, head, &description, rank, wanted);
     }
@@ -71,7 +59,7 @@ pub fn begin(
         packet.extend_from_slice(&description);
         access.sources().try_for_each(|source| source.append_to(packet))
     };
-    let asked = service.ask(rank, whole, append, |peer| peer.note_access(whole));
+    let asked = service.ask(rank, whole, append, |peer| peer.note_access(whole + read_bytes));
     if asked.is_err() && access.result.is_some() {
         window.forget(rank, number);
     }
@@ -98,34 +86,36 @@ fn begin_apart(
     let head = Head { apart: true, number, ..head };
     let room = window.with_peer(rank, |peer| peer.outbox.room())?;
     let here = if HEAD_BYTES + description.len() <= room { description } else { &[] };
-    let mut transfers = Vec::new();
+    let mut messages = Messages::default();
     if let Some(result) = &access.result {
-        transfers.push(result.receive(window.route(rank, tags.result))?);
+        messages.result = Some((number, result.receive(window.route(rank, tags.result))?));
     }
     let append = |packet: &mut Vec<u8>| {
         push_access(packet, &head, here.len(), 0);
         packet.extend_from_slice(here);
         Ok(())
     };
+    lent::offer(service, rank)?;
     let asked = service.ask(rank, HEAD_BYTES + here.len(), append, |peer| peer.note_access(HEAD_BYTES));
     if let Err(fault) = asked.and_then(|()| window.send_outboxes(Some(rank))) {
-        transfers.into_iter().try_for_each(Transfer::cancel)?;
+        messages.finish(true)?;
         return Err(fault);
     }
+    let sent = &mut messages.sent;
     if here.len() < description.len() {
-        transfers.push(Transfer::send(description.into(), window.route(rank, tags.description))?);
+        sent.push(Transfer::send(description.into(), window.route(rank, tags.description))?);
     }
     let route = window.route(rank, tags.data);
     match &access.sources {
-        [Some(source), None] => transfers.push(source.send(route)?),
+        [Some(source), None] => sent.push(source.send(route)?),
         [None, None] => {}
         _ => {
             let mut data = Vec::new();
             access.sources().try_for_each(|source| source.append_to(&mut data))?;
-            transfers.push(Transfer::send(data, route)?);
+            sent.push(Transfer::send(data, route)?);
         }
     }
-    let request = window.track(rank, transfers, wanted)?;
+    let request = window.track(rank, messages, wanted)?;
     service.activate();
     Ok(request)
 }
@@ -155,6 +145,11 @@ pub fn settle(service: &Service, rank: usize) -> Result<()> {
     if let Some(asked) = asked {
         window.wait_for(rank, |peer| is_settled(asked, peer))?;
     }
+    take_failure(window, rank)
+}
+
+/// What failed at a rank and was not told yet.
+pub fn take_failure(window: &Window, rank: usize) -> Result<()> {
     match window.with_peer(rank, |peer| peer.failure.take()) {
         None => Ok(()),
         Some(failure) => Err(failed(rank, failure)),

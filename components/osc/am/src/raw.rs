@@ -34,7 +34,9 @@ impl Route<'_> {
 /// A message under way, with the memory that it is sent from or received to unless that is the user's or a window's.
 pub struct Transfer {
     request: Option<Request>,
+    // What is sent, or no bytes and room for what is received.
     bytes: Vec<u8>,
+    is_receive: bool,
 }
 
 impl Transfer {
@@ -43,27 +45,28 @@ impl Transfer {
         let data = Data { at: bytes.as_ptr().cast_mut(), count: bytes.len(), datatype: datatype::byte() };
         // SAFETY: the vector lives, unchanged, as long as the request: `finish` and `drop` see to it.
         let request = unsafe { start_send(&data, route)? };
-        Ok(Transfer { request: Some(request), bytes })
+        Ok(Transfer { request: Some(request), bytes, is_receive: false })
     }
 
     /// Receives at most so many bytes.
     pub fn receive(bytes: usize, route: Route<'_>) -> Result<Transfer> {
-        let mut bytes = zeros(bytes)?;
-        let data = Data { at: bytes.as_mut_ptr(), count: bytes.len(), datatype: datatype::byte() };
+        let mut memory = room(bytes)?;
+        let data = Data { at: memory.as_mut_ptr(), count: bytes, datatype: datatype::byte() };
         // SAFETY: as in `send`; nobody looks at the bytes before `finish`.
         let request = unsafe { start_receive(&data, route)? };
-        Ok(Transfer { request: Some(request), bytes })
+        Ok(Transfer { request: Some(request), bytes: memory, is_receive: true })
     }
 
     /// Receives a message of whatever length; `None` if none is here.
     pub fn receive_any(route: Route<'_>) -> Result<Option<Transfer>> {
         let found = pml::selected().improbe(route.rank as i32, route.tag, route.context())?;
         let Some(matched) = found else { return Ok(None) };
-        let mut bytes = zeros(matched.status.bytes() as usize)?;
-        let data = Data { at: bytes.as_mut_ptr(), count: bytes.len(), datatype: datatype::byte() };
+        let count = matched.status.bytes() as usize;
+        let mut bytes = room(count)?;
+        let data = Data { at: bytes.as_mut_ptr(), count, datatype: datatype::byte() };
         // SAFETY: as in `receive`.
         let request = unsafe { pml::selected().imrecv(&data, matched)? };
-        Ok(Some(Transfer { request: Some(request), bytes }))
+        Ok(Some(Transfer { request: Some(request), bytes, is_receive: true }))
     }
 
     /// Whether it has ended. Makes no progress.
@@ -73,10 +76,15 @@ impl Transfer {
 
     /// Waits for its end; the bytes of one that has memory of its own.
     pub fn finish(mut self) -> Result<Vec<u8>> {
+        let mut bytes = core::mem::take(&mut self.bytes);
         if let Some(request) = self.request.take() {
-            request.wait()?;
+            let received = request.wait()?.bytes() as usize;
+            if self.is_receive {
+                // SAFETY: that many were received to where the vector begins.
+                unsafe { bytes.set_len(received.min(bytes.capacity())) };
+            }
         }
-        Ok(core::mem::take(&mut self.bytes))
+        Ok(bytes)
     }
 
     /// Ends a receive that nothing will come for.
@@ -122,6 +130,21 @@ impl<'a> Buffer<'a> {
         self.0.bytes()
     }
 
+    /// Whether it has no gaps.
+    pub fn is_run(&self) -> bool {
+        self.0.contiguous().is_some()
+    }
+
+    /// So many bytes of data without gaps, from an offset on.
+    ///
+    /// # Panics
+    /// If it has gaps, or is not as long.
+    pub fn part(&self, from: usize, bytes: usize) -> Buffer<'static> {
+        let run = self.0.contiguous().filter(|_| from <= self.bytes() && bytes <= self.bytes() - from);
+        let at = run.expect("part of a run").wrapping_add(from);
+        Buffer(Data { at, count: bytes, datatype: datatype::byte() })
+    }
+
     /// Appends the data.
     #[inline(always)]
     pub fn append_to(&self, to: &mut Vec<u8>) -> Result<()> {
@@ -146,9 +169,10 @@ impl<'a> Buffer<'a> {
     fn append_any(&self, bytes: usize, to: &mut Vec<u8>) -> Result<()> {
         let before = to.len();
         to.try_reserve(bytes).map_err(|_| no_room(bytes))?;
-        to.resize(before + bytes, 0);
-        // SAFETY: readable by the contract of the constructors; the room behind `before` is the vector's own.
+        // SAFETY: readable by the contract of the constructors; there is room behind `before`.
         unsafe { self.0.pack(to.as_mut_ptr().wrapping_add(before)) };
+        // SAFETY: so many bytes were just written there.
+        unsafe { to.set_len(before + bytes) };
         Ok(())
     }
 
@@ -167,6 +191,22 @@ impl<'a> Buffer<'a> {
         Ok(Copied::Short(copy, bytes))
     }
 
+    /// Where it begins, if it is one run.
+    pub fn address(&self) -> Option<u64> {
+        self.0.contiguous().map(|run| run.expose_provenance() as u64)
+    }
+
+    /// Whether the target may copy it from where it is, as far as this side knows.
+    pub fn may_be_lent(&self, route: Route<'_>) -> bool {
+        pml::selected().lends(&self.0, route.rank as i32, route.context())
+    }
+
+    /// Fills a run of bytes from an address in an origin's memory.
+    pub fn copy_lent(&self, route: Route<'_>, remote: u64) -> Result<()> {
+        // SAFETY: writable by the contract of the constructors.
+        unsafe { pml::selected().copy_lent(&self.0, route.rank as i32, remote, route.context()) }
+    }
+
     /// Overwrites the data; what is longer is cut off.
     #[inline(always)]
     pub fn write(&self, from: &[u8]) {
@@ -178,14 +218,14 @@ impl<'a> Buffer<'a> {
     pub fn send(&self, route: Route<'_>) -> Result<Transfer> {
         // SAFETY: readable until the operation is complete, which waits for the transfer.
         let request = unsafe { start_send(&self.0, route)? };
-        Ok(Transfer { request: Some(request), bytes: Vec::new() })
+        Ok(Transfer { request: Some(request), bytes: Vec::new(), is_receive: false })
     }
 
     /// Receives to it.
     pub fn receive(&self, route: Route<'_>) -> Result<Transfer> {
         // SAFETY: writable until the operation is complete, which waits for the transfer.
         let request = unsafe { start_receive(&self.0, route)? };
-        Ok(Transfer { request: Some(request), bytes: Vec::new() })
+        Ok(Transfer { request: Some(request), bytes: Vec::new(), is_receive: false })
     }
 
     /// Where the data goes, piece by piece.
@@ -232,7 +272,7 @@ impl Copied {
 }
 
 /// Every basic type is as short.
-const SHORT_BYTES: usize = 32;
+pub const SHORT_BYTES: usize = 32;
 
 /// A place of the user's for data that comes in pieces.
 pub enum Placement {
@@ -246,6 +286,9 @@ pub enum Placement {
 unsafe impl Send for Placement {}
 
 impl Placement {
+    /// Where an answer without data goes.
+    pub const NONE: Placement = Placement::Run(core::ptr::null_mut(), 0);
+
     /// The next bytes; how many are missing then.
     #[inline]
     pub fn fill(&mut self, from: &[u8]) -> usize {
@@ -280,21 +323,28 @@ unsafe fn start_receive(data: &Data<'_>, route: Route<'_>) -> Result<Request> {
     unsafe { pml::selected().irecv(data, route.rank as i32, route.tag, route.context()) }
 }
 
-fn zeros(bytes: usize) -> Result<Vec<u8>> {
+fn room(bytes: usize) -> Result<Vec<u8>> {
     let mut memory = Vec::new();
     memory.try_reserve_exact(bytes).map_err(|_| no_room(bytes))?;
-    memory.resize(bytes, 0);
     Ok(memory)
+}
+
+/// Runs `work` with so many bytes from an address in an origin's memory.
+pub fn with_lent<R>(bytes: usize, route: Route<'_>, remote: u64, work: impl FnOnce(&[u8]) -> Result<R>) -> Result<R> {
+    let mut memory = room(bytes)?;
+    Buffer(Data { at: memory.as_mut_ptr(), count: bytes, datatype: datatype::byte() }).copy_lent(route, remote)?;
+    // SAFETY: all of them were just written.
+    unsafe { memory.set_len(bytes) };
+    work(&memory)
+}
+
+/// Whether this process can copy from a rank's memory at this address.
+pub fn can_copy(route: Route<'_>, remote: u64) -> bool {
+    pml::selected().is_lent(route.rank as i32, remote, size_of::<u64>(), route.context())
 }
 
 /// Gives memory of `user_memory` back.
 pub fn free(at: *mut u8) -> Result<()> {
     // SAFETY: the window that owned it has ended, and with it all that uses it.
     unsafe { ompi_core::user_memory::free(at) }
-}
-
-/// Fills memory that was just allocated with zeros, so that no process sees what another use of it left.
-pub fn clear(at: *mut u8, bytes: usize) {
-    // SAFETY: the caller has just allocated so many bytes, and nobody else knows them.
-    unsafe { at.write_bytes(0, bytes) };
 }

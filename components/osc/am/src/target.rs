@@ -1,16 +1,20 @@
 //! The side that is accessed: does what origins ask for. What is short is done when its packet arrives, the rest in passes of progress.
 
-use crate::arrival::{Arrivals, Asked, Told, Waiting};
+use crate::arrival::{Arrivals, Asked, Waiting};
 use crate::directory::{self, Served};
-use crate::raw::{Buffer, Copied, Transfer};
+use crate::perform::{self, combine, perform};
+use crate::raw::{Buffer, SHORT_BYTES, Transfer};
 use crate::window::{Peer, Window};
-use crate::wire::{ANSWER_BYTES, Failure, Head, Kind, Record, SyncKind, Tags, push_ack, push_answer, push_post};
+use crate::wire::{
+    ANSWER_BYTES, Failure, Head, Kind, ReadId, Record, SyncKind, Tags, push_ack, push_answer, push_post, push_refused,
+};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use ompi_core::comm::Communicator;
-use ompi_core::datatype::{self, Datatype};
+use ompi_core::data::no_room;
+use ompi_core::datatype::Datatype;
 use ompi_core::error::{Class, Fault, Result};
 use ompi_core::framework::osc::Lock;
 use opal_core::sync::{AtomicBool, ConditionalLock, Ordering};
@@ -89,7 +93,7 @@ impl Service {
     /// MPI_Win_post for an origin.
     pub fn post(self: &Arc<Self>, origin: usize) -> Result<()> {
         if origin == self.window.me() {
-            self.window.told(origin, &Record::Post);
+            self.window.handle(origin, &Record::Post);
             return Ok(());
         }
         self.window.with_peer(origin, |peer| {
@@ -135,8 +139,9 @@ impl Service {
             records = rest;
             match record {
                 Record::Access(head, description, data) if !head.apart && arrivals.is_ready(origin, None) => {
-                    let ended = Told::of(&head, description)
-                        .and_then(|told| access_here(window, origin, &head, told.get(), data));
+                    let ended = arrivals
+                        .target_type(&head, description)
+                        .and_then(|datatype| access_here(window, origin, &head, datatype.get(), data));
                     end_access(window, arrivals, origin, &head, ended);
                 }
                 Record::Access(head, description, data) => {
@@ -146,7 +151,8 @@ impl Service {
                     synchronize(window, arrivals, origin, sync);
                 }
                 Record::Sync(sync) => arrivals.push(origin, Asked::Sync(sync)),
-                answer => known = window.told(origin, &answer),
+                Record::Offer(address) => perform::answer_offer(window, origin, address),
+                answer => known = window.handle(origin, &answer),
             }
         }
         // A process that is gone needs no answer.
@@ -276,7 +282,7 @@ fn grant(arrivals: &mut Arrivals) {
 fn acknowledge(window: &Window, arrivals: &mut Arrivals, origin: usize) {
     let failure = arrivals.failures[origin].take();
     if origin == window.me() {
-        window.told(origin, &Record::Ack(failure));
+        window.handle(origin, &Record::Ack(failure));
         return;
     }
     window.with_peer(origin, |peer| {
@@ -290,7 +296,7 @@ fn acknowledge(window: &Window, arrivals: &mut Arrivals, origin: usize) {
 /// Answers an access with data that was read, in as many pieces as there must be.
 fn answer(window: &Window, origin: usize, number: u32, mut data: &[u8]) {
     if origin == window.me() {
-        window.told(origin, &Record::Answer(number, data));
+        window.handle(origin, &Record::Answer(number, data));
         return;
     }
     window.with_peer(origin, |peer| {
@@ -308,20 +314,25 @@ fn answer(window: &Window, origin: usize, number: u32, mut data: &[u8]) {
     });
 }
 
-/// Who reads gets an answer whatever went wrong: an empty one then.
+/// Who reads waits for an answer, and learns so what went wrong; others with their next flush.
 fn end_access(window: &Window, arrivals: &mut Arrivals, origin: usize, head: &Head, ended: Result<()>) {
     let Err(fault) = ended else { return };
     let failure = Failure { class: fault.get(), displacement: head.displacement };
-    arrivals.failures[origin].get_or_insert(failure);
-    if !head.kind.reads() {
+    if !head.kind.reads() && !head.lent {
+        arrivals.failures[origin].get_or_insert(failure);
         return;
     }
-    if !head.apart {
-        return answer(window, origin, head.number, &[]);
+    let read = ReadId { number: head.number, apart: head.apart };
+    if origin == window.me() {
+        window.handle(origin, &Record::Refused(read, failure));
+        return;
     }
-    if let Ok(sent) = Transfer::send(Vec::new(), window.route(origin, Tags::of(head.number).result)) {
-        arrivals.answers.push((origin, sent));
-    }
+    window.with_peer(origin, |peer| {
+        // As in `acknowledge`.
+        if let Ok(packet) = peer.outbox.for_record(2 * size_of::<u64>()) {
+            push_refused(packet, read, failure);
+        }
+    });
 }
 
 /// Does an access that had to wait.
@@ -352,42 +363,34 @@ fn waited(window: &Window, arrivals: &mut Arrivals, origin: usize, access: &Wait
 fn access_here(window: &Window, origin: usize, head: &Head, datatype: &Datatype, data: &[u8]) -> Result<()> {
     // Looked at now: what was attached when the record came may have been detached.
     let place = Buffer::in_window(window.memory.place(head.displacement, head.count, datatype)?);
+    if head.lent {
+        perform::copy_lent(window, origin, head, &place, data)?;
+        answer(window, origin, head.number, &[]);
+        return Ok(());
+    }
+    if matches!(head.kind, Kind::Get | Kind::GetAccumulate) && answers_by_itself(window, origin, head.number, &place)? {
+        return if data.is_empty() { Ok(()) } else { combine(&place, head, data) };
+    }
     if let Some(old) = perform(&place, head, data)? {
         answer(window, origin, head.number, old.bytes());
     }
     Ok(())
 }
 
-/// Works on the memory; what was there, if it is wanted.
+/// Answers with data that is longer than an element, and fits in one packet, which it is copied to from its place.
 #[inline]
-fn perform(place: &Buffer<'_>, head: &Head, data: &[u8]) -> Result<Option<Copied>> {
-    let combine = || {
-        let basic =
-            datatype::borrow(usize::from(head.basic)).filter(|basic| basic.is_predefined()).ok_or(Class::Type)?;
-        place.combine(head.operation, basic, data)
-    };
-    match head.kind {
-        Kind::Put if data.len() == place.bytes() => {
-            place.write(data);
-            Ok(None)
-        }
-        Kind::Get => place.read().map(Some),
-        Kind::Accumulate => combine().map(|()| None),
-        Kind::GetAccumulate => {
-            let old = place.read()?;
-            if !data.is_empty() {
-                combine()?;
-            }
-            Ok(Some(old))
-        }
-        Kind::CompareAndSwap if data.len() == 2 * place.bytes() => {
-            let (compare, new) = data.split_at(place.bytes());
-            let old = place.read()?;
-            if old.bytes() == compare {
-                place.write(new);
-            }
-            Ok(Some(old))
-        }
-        _ => Err(Class::Truncate.into()),
+fn answers_by_itself(window: &Window, origin: usize, number: u32, place: &Buffer<'_>) -> Result<bool> {
+    let bytes = place.bytes();
+    if bytes <= SHORT_BYTES || origin == window.me() {
+        return Ok(false);
     }
+    window.with_peer(origin, |peer| {
+        if ANSWER_BYTES + bytes > peer.outbox.room()? {
+            return Ok(false);
+        }
+        let packet = peer.outbox.for_record(ANSWER_BYTES + bytes)?;
+        packet.try_reserve(ANSWER_BYTES + bytes).map_err(|_| no_room(bytes))?;
+        push_answer(packet, number, bytes);
+        place.append_to(packet).map(|()| true)
+    })
 }

@@ -2,8 +2,9 @@
 
 use crate::memory::Memory;
 use crate::outbox::Outbox;
-use crate::raw::{self, Placement, Route, Transfer};
-use crate::wire::{Failure, Record};
+use crate::pending::{AllPending, Messages, Pending};
+use crate::raw::{self, Placement, Route};
+use crate::wire::{Failure, ReadId, Record};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -27,8 +28,7 @@ pub struct Window {
     next_tag: AtomicU32,
     peers: ConditionalLock<Vec<Peer>>,
     reads: ConditionalLock<Reads>,
-    // Accesses with messages of their own that are not complete here, and which of them to look at next.
-    pending: ConditionalLock<(Vec<Pending>, usize)>,
+    pending: ConditionalLock<AllPending>,
 }
 
 /// What this process knows of one rank.
@@ -42,7 +42,7 @@ pub struct Peer {
     pub flushes: u64,
     /// See there.
     pub acks: u64,
-    /// Bytes of accesses since the last flush was asked for.
+    /// Bytes that accesses since the last flush was asked for have sent or want to read.
     pub unflushed_bytes: usize,
     /// Posts and completes that came and were not yet taken notice of.
     pub posts: u64,
@@ -52,12 +52,19 @@ pub struct Peer {
     pub pending: u64,
     /// What failed since the last flush.
     pub failure: Option<Failure>,
+    /// Whether it copies from this process's memory.
+    pub lending: Lending,
 }
 
-struct Pending {
-    rank: usize,
-    transfers: Vec<Transfer>,
-    request: Option<Id>,
+/// What is known of whether a peer copies from memory of this process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lending {
+    /// It was not asked.
+    Unknown,
+    /// It was asked, and has not said so.
+    Offered,
+    /// It does.
+    Possible,
 }
 
 /// Accesses whose answers come in packets, by number.
@@ -78,12 +85,10 @@ impl Window {
     pub fn new(plan: &Plan) -> Result<Window> {
         let owns_memory = matches!(plan.flavor, Flavor::Allocate | Flavor::Shared);
         let base = match owns_memory {
-            true => user_memory::allocate(plan.own.bytes, plan.alignment)?,
+            // No process sees what another use of it left.
+            true => user_memory::allocate_zeros(plan.own.bytes, plan.alignment)?,
             false => plan.base,
         };
-        if owns_memory {
-            raw::clear(base, plan.own.bytes);
-        }
         let comm = plan.comm.clone();
         let peers = (0..comm.size()).map(|rank| Peer::new(Outbox::to(&comm, rank))).collect();
         Ok(Window {
@@ -93,7 +98,7 @@ impl Window {
             next_tag: AtomicU32::new(0),
             peers: ConditionalLock::new(peers),
             reads: ConditionalLock::new(Reads::default()),
-            pending: ConditionalLock::new((Vec::new(), 0)),
+            pending: ConditionalLock::new(AllPending::default()),
         })
     }
 
@@ -180,99 +185,104 @@ impl Window {
 
     /// What was expected will not come: it was never asked for.
     pub fn forget(&self, rank: usize, number: u32) {
-        self.answered(rank, number, &[]);
+        let _ended = self.end_read(rank, number, |_| true, None);
     }
 
-    /// The next bytes of an answer; without any it ends. `false` if nobody asked this rank for them.
+    /// The next bytes of an answer. `false` if nobody asked this rank for them.
     fn answered(&self, rank: usize, number: u32, data: &[u8]) -> bool {
+        self.end_read(rank, number, |placement| placement.fill(data) == 0, None)
+    }
+
+    /// Looks for what was asked of a rank, and ends it if `is_over`. `false` if nothing was.
+    #[inline]
+    fn end_read(
+        &self,
+        rank: usize,
+        number: u32,
+        is_over: impl FnOnce(&mut Placement) -> bool,
+        failure: Option<Failure>,
+    ) -> bool {
         let mut reads = self.reads.lock();
         let Some(place) = reads.all.get_mut(number as usize) else { return false };
         let Some(read) = place.as_mut().filter(|read| read.rank == rank) else { return false };
-        if read.placement.fill(data) > 0 && !data.is_empty() {
+        if !is_over(&mut read.placement) {
             return true;
         }
         let request = place.take().and_then(|read| read.request);
         reads.free.push(number);
         drop(reads);
-        self.with_peer(rank, |peer| peer.pending -= 1);
-        if let Some(request) = request {
-            request::complete(request, Status::EMPTY);
-        }
+        self.end_access(rank, request, failure);
         true
     }
 
+    /// An access to a rank is complete here. Its request tells what failed, without one the next synchronisation.
+    fn end_access(&self, rank: usize, request: Option<Id>, failure: Option<Failure>) {
+        self.with_peer(rank, |peer| {
+            peer.pending -= 1;
+            if request.is_none() {
+                peer.failure = peer.failure.or(failure);
+            }
+        });
+        let Some(request) = request else { return };
+        let mut status = Status::EMPTY;
+        if let Some(failure) = failure {
+            status.fail(failure.class, self.comm.context);
+        }
+        request::complete(request, status);
+    }
+
+    /// A target could not do what it was asked to read. `false` if nobody asked this rank for it.
+    #[cold]
+    fn refused(&self, rank: usize, read: ReadId, failure: Failure) -> bool {
+        if read.apart {
+            self.pending.lock().refused.push((rank, read.number, failure));
+            return true;
+        }
+        self.end_read(rank, read.number, |_| true, Some(failure))
+    }
+
     /// Takes notice of what a target says. `false` if it makes no sense.
-    pub fn told(&self, rank: usize, record: &Record<'_>) -> bool {
+    pub fn handle(&self, rank: usize, record: &Record<'_>) -> bool {
         match record {
             Record::Answer(number, data) => return self.answered(rank, *number, data),
+            Record::Refused(read, failure) => return self.refused(rank, *read, *failure),
             Record::Post => self.with_peer(rank, |peer| peer.posts += 1),
             Record::Ack(failure) => self.with_peer(rank, |peer| {
                 peer.acks += 1;
                 peer.failure = peer.failure.or(*failure);
             }),
-            Record::Access(..) | Record::Sync(_) => return false,
+            Record::Reads => self.with_peer(rank, |peer| peer.lending = Lending::Possible),
+            Record::Access(..) | Record::Sync(_) | Record::Offer(_) => return false,
         }
         true
     }
 
     /// Keeps the messages of an access until they have ended; a request for that, if one is wanted.
-    pub fn track(&self, rank: usize, transfers: Vec<Transfer>, wanted: bool) -> Result<Option<Request>> {
-        let mut left = Vec::new();
-        for transfer in transfers {
-            match transfer.is_complete() {
-                true => drop(transfer.finish()?),
-                false => left.push(transfer),
-            }
-        }
-        if left.is_empty() {
+    pub fn track(&self, rank: usize, mut messages: Messages, wanted: bool) -> Result<Option<Request>> {
+        if messages.drop_ended()? {
             return Ok(wanted.then(request::done));
         }
         let request = self.requested(wanted)?;
         self.with_peer(rank, |peer| peer.pending += 1);
-        self.pending.lock().0.push(Pending { rank, transfers: left, request: request.as_ref().map(Request::id) });
+        self.pending.lock().all.push(Pending { rank, messages, request: request.as_ref().map(Request::id) });
         Ok(request)
     }
 
     /// Ends accesses whose messages have ended; how many. It looks at some of them, next time at others.
     pub fn sweep(&self) -> usize {
-        let ended = self.ended();
+        let ended = self.pending.lock().take_ended();
         let count = ended.len();
-        for mut access in ended {
-            let ended =
-                access.transfers.drain(..).map(|transfer| transfer.finish().map(drop)).fold(Ok(()), Result::and);
-            let code = ended.map_or_else(|fault| fault.get(), |()| 0);
-            self.with_peer(access.rank, |peer| {
-                peer.pending -= 1;
-                if code != 0 && access.request.is_none() {
-                    peer.failure = peer.failure.or(Some(Failure { class: code, displacement: 0 }));
-                }
-            });
-            if let Some(request) = access.request {
-                request::complete(request, if code == 0 { Status::EMPTY } else { Status::failed(code) });
-            }
+        for (Pending { rank, messages, request }, refusal) in ended {
+            let failed = |fault: Fault| Failure { class: fault.get(), displacement: 0 };
+            let failure = messages.finish(refusal.is_some()).err().map(failed);
+            self.end_access(rank, request, refusal.or(failure));
         }
         count
     }
 
-    /// Takes accesses out whose messages have ended.
-    fn ended(&self) -> Vec<Pending> {
-        let (mut ended, mut pending) = (Vec::new(), self.pending.lock());
-        let (all, next) = &mut *pending;
-        for _ in 0..SWEEP.min(all.len()) {
-            if *next >= all.len() {
-                *next = 0;
-            }
-            match all.get(*next).is_some_and(|access| access.transfers.iter().all(Transfer::is_complete)) {
-                true => ended.push(all.swap_remove(*next)),
-                false => *next += 1,
-            }
-        }
-        ended
-    }
-
     /// Whether nothing of this process waits to be sent, nor for messages of its own.
     pub fn is_quiet(&self) -> bool {
-        self.pending.lock().0.is_empty() && self.peers.lock().iter().all(|peer| peer.outbox.is_empty())
+        self.pending.lock().all.is_empty() && self.peers.lock().iter().all(|peer| peer.outbox.is_empty())
     }
 
     /// Whether all accesses of this process are complete here.
@@ -299,6 +309,7 @@ impl Peer {
             completes: 0,
             pending: 0,
             failure: None,
+            lending: Lending::Unknown,
         }
     }
 }
@@ -320,9 +331,6 @@ pub fn failed(rank: usize, failure: Failure) -> Fault {
     let why = alloc::format!("rank {rank} could not do an access at displacement {displacement:#x}{what}");
     Fault::code(class).because(why)
 }
-
-/// Accesses that a pass of progress looks at: all of them would make many under way at once cost their square.
-const SWEEP: usize = 64;
 
 /// Requests of accesses have nothing to do but to wait. Token: the number of the window's communicator.
 struct Accesses;

@@ -67,6 +67,9 @@ const SYNCS: [SyncKind; 5] =
 const ACK: u8 = 11;
 const ANSWER: u8 = 12;
 const POST: u8 = 13;
+const REFUSED: u8 = 14;
+const OFFER: u8 = 15;
+const READS: u8 = 16;
 
 const OPERATIONS: [Operation; 14] = [
     Operation::Sum,
@@ -98,11 +101,13 @@ pub struct Head {
     pub basic: u16,
     /// Data and result travel in messages of the PML, and the description, too, unless it is here.
     pub apart: bool,
+    /// The data stays where it is: the record has its address, at which the target copies it; a run of bytes, for a run of bytes.
+    pub lent: bool,
     /// As the program gave it.
     pub displacement: i64,
     /// Elements of the target's datatype.
     pub count: u64,
-    /// What the answer names, or with `apart` what the tags of the messages are made of.
+    /// What the answer names (with `lent` an empty one, as soon as the data was copied), or with `apart` what the tags of the messages are made of.
     pub number: u32,
 }
 
@@ -117,14 +122,29 @@ pub enum Record<'a> {
     Ack(Option<Failure>),
     /// To an origin: the next bytes of what the access with this number reads; without any it ends.
     Answer(u32, &'a [u8]),
+    /// To an origin, instead of an answer: the access could not be done.
+    Refused(ReadId, Failure),
     /// To an origin: MPI_Win_post.
     Post,
+    /// The origin would leave data in its memory, of which this is an address.
+    Offer(u64),
+    /// To an origin: it may.
+    Reads,
 }
 
-/// The first access of an origin that could not be done since its last flush.
+/// What an origin calls an access that reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReadId {
+    /// [`Head::number`].
+    pub number: u32,
+    /// [`Head::apart`]: the two kinds are numbered each for itself.
+    pub apart: bool,
+}
+
+/// An access that could not be done; of those of an origin since its last flush that read nothing, the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// The error class; not 0.
+    /// The error class, which 16 bits hold; not 0.
     pub class: i32,
     /// The displacement as the program gave it.
     pub displacement: i64,
@@ -133,12 +153,13 @@ pub struct Failure {
 /// Appends an access; `description` and `data` bytes of these follow, which the caller appends.
 #[inline(always)]
 pub fn push_access(to: &mut Vec<u8>, head: &Head, description: usize, data: usize) {
-    let Head { kind, operation, datatype, basic, apart, displacement, count, number } = *head;
+    let Head { kind, operation, datatype, basic, apart, lent, displacement, count, number } = *head;
     let first = kind as u64
         | (operation as u64) << 8
         | u64::from(datatype) << 16
         | u64::from(basic) << 32
-        | u64::from(apart) << 48;
+        | u64::from(apart) << 48
+        | u64::from(lent) << 49;
     let last = u64::from(number) | (description as u64 & 0xffff) << 32 | (data as u64 & 0xffff) << 48;
     to.extend_from_slice([first, displacement as u64, count, last].map(u64::to_le_bytes).as_flattened());
 }
@@ -164,9 +185,27 @@ pub fn push_answer(to: &mut Vec<u8>, number: u32, bytes: usize) {
     push_word(to, u64::from(ANSWER) | (bytes as u64 & 0xffff) << 16 | u64::from(number) << 32);
 }
 
+/// Appends a [`Record::Refused`].
+pub fn push_refused(to: &mut Vec<u8>, read: ReadId, Failure { class, displacement }: Failure) {
+    let class = u64::from(class as u16);
+    push_word(to, u64::from(REFUSED) | u64::from(read.apart) << 8 | class << 16 | u64::from(read.number) << 32);
+    push_word(to, displacement as u64);
+}
+
 /// Appends a [`Record::Post`].
 pub fn push_post(to: &mut Vec<u8>) {
     push_word(to, u64::from(POST));
+}
+
+/// Appends a [`Record::Offer`].
+pub fn push_offer(to: &mut Vec<u8>, address: u64) {
+    push_word(to, u64::from(OFFER));
+    push_word(to, address);
+}
+
+/// Appends a [`Record::Reads`].
+pub fn push_reads(to: &mut Vec<u8>) {
+    push_word(to, u64::from(READS));
 }
 
 fn push_word(to: &mut Vec<u8>, word: u64) {
@@ -189,7 +228,15 @@ impl Record<'_> {
                 let (data, rest) = rest.split_at_checked(usize::from((first >> 16) as u16))?;
                 Some((Record::Answer((first >> 32) as u32, data), rest))
             }
+            REFUSED => {
+                let (displacement, rest) = word(rest)?;
+                let read = ReadId { number: (first >> 32) as u32, apart: first >> 8 & 1 != 0 };
+                let failure = Failure { class: i32::from((first >> 16) as u16), displacement: displacement as i64 };
+                (failure.class != 0).then_some((Record::Refused(read, failure), rest))
+            }
             POST => Some((Record::Post, rest)),
+            OFFER => word(rest).map(|(address, rest)| (Record::Offer(address), rest)),
+            READS => Some((Record::Reads, rest)),
             kind => match KINDS.get(usize::from(kind).wrapping_sub(Kind::Put as usize)) {
                 Some(kind) => access(*kind, first, rest),
                 None => {
@@ -210,7 +257,8 @@ fn access(kind: Kind, first: u64, rest: &[u8]) -> Option<(Record<'_>, &[u8])> {
         operation: *OPERATIONS.get(usize::from((first >> 8) as u8))?,
         datatype: (first >> 16) as u16,
         basic: (first >> 32) as u16,
-        apart: first >> 48 != 0,
+        apart: first >> 48 & 1 != 0,
+        lent: first >> 49 & 1 != 0,
         displacement: displacement as i64,
         count,
         number: last as u32,
@@ -254,6 +302,7 @@ mod tests {
         datatype: 521,
         basic: 522,
         apart: false,
+        lent: true,
         displacement: -3,
         count: 1 << 40,
         number: 7,
@@ -279,10 +328,16 @@ mod tests {
         push_answer(&mut records, u32::MAX, 1);
         records.push(77);
         push_post(&mut records);
+        let reads = [ReadId { number: 9, apart: false }, ReadId { number: u32::MAX, apart: true }];
+        push_offer(&mut records, u64::MAX);
+        push_reads(&mut records);
+        reads.iter().for_each(|read| push_refused(&mut records, *read, failure));
         let mut rest = &records[..];
         let mut wanted = alloc::vec![Record::Access(HEAD, &[1, 2, 3], &[4, 5])];
         wanted.extend(SYNCS.map(Record::Sync));
         wanted.extend([Record::Ack(None), Record::Ack(Some(failure)), Record::Answer(u32::MAX, &[77]), Record::Post]);
+        wanted.extend([Record::Offer(u64::MAX), Record::Reads]);
+        wanted.extend(reads.map(|read| Record::Refused(read, failure)));
         for wanted in wanted {
             let (record, after) = Record::split(rest).unwrap();
             assert_eq!(record, wanted);
@@ -292,10 +347,11 @@ mod tests {
         for end in 0..access.len() {
             assert_eq!(Record::split(&access[..end]), None, "{end} bytes");
         }
-        for (at, value) in [(0, 0), (0, 14), (0, 200), (1, 14), (1, 200), (28, 6), (29, 1), (30, 3), (31, 1)] {
+        for (at, value) in [(0, 0), (0, 17), (0, 200), (1, 14), (1, 200), (28, 6), (29, 1), (30, 3), (31, 1)] {
             let mut wrong = access.clone();
             wrong[at] = value;
             assert_eq!(Record::split(&wrong), None, "byte {at} is {value}");
         }
+        assert_eq!(Record::split(&[REFUSED, 0, 0, 0, 7, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1]), None, "no class");
     }
 }

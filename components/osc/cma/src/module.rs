@@ -7,7 +7,7 @@ use alloc::boxed::Box;
 use ompi_core::data::Data;
 use ompi_core::error::{Class, Fault, Result};
 use ompi_core::framework::osc::{Access, Flavor, Part, Plan, Target};
-use ompi_core::win::node::{Mapped, Reach, TOLD, Words, perform};
+use ompi_core::win::node::{MappedData, Reach, TOLD, Words, perform};
 use ompi_core::win::span;
 use opal_core::framework::smsc::Endpoint;
 
@@ -70,7 +70,7 @@ impl Reach for Memory {
             None => {
                 let data = Data { at: core::ptr::with_exposed_provenance_mut(at), ..data };
                 // SAFETY: memory of this process's that the program has put in the window.
-                let place = unsafe { Mapped::new(data) };
+                let place = unsafe { MappedData::new(data) };
                 // SAFETY: the caller's promise.
                 unsafe { perform(words, rank, access, &place) }
             }

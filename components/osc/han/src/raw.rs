@@ -4,7 +4,7 @@
 use ompi_core::data::Data;
 use ompi_core::error::Result;
 use ompi_core::framework::osc::{Part, Target};
-use ompi_core::win::node::{Mapped, TargetData};
+use ompi_core::win::node::{MappedData, TargetData};
 
 /// The memory of a process of this node.
 #[derive(Clone, Copy, Debug)]
@@ -45,10 +45,10 @@ impl Memory {
 
     /// # Safety
     /// The memory is mapped.
-    unsafe fn place<'a>(&self, target: &Target<'a>) -> Mapped<'a> {
+    unsafe fn place<'a>(&self, target: &Target<'a>) -> MappedData<'a> {
         // What calls the module has checked that it lies in the part.
         let at = self.at.wrapping_offset((target.displacement * self.part.unit) as isize);
         // SAFETY: the caller's promise; the program synchronises accesses.
-        unsafe { Mapped::new(Data { at, ..target.data }) }
+        unsafe { MappedData::new(Data { at, ..target.data }) }
     }
 }

@@ -18,7 +18,7 @@ use ompi_core::executor;
 use ompi_core::framework::osc::{Access, Lock, Module, Target};
 use ompi_core::framework::pml::subject;
 use ompi_core::request::{self, Request};
-use ompi_core::win::node::{Mapped, perform_under};
+use ompi_core::win::node::{MappedData, perform_under};
 use opal_core::framework::rcache::{Lease, Registrations};
 use opal_core::shareable::Owned;
 use opal_core::sync::{AtomicU64, ConditionalLock, Ordering, fence};
@@ -117,7 +117,7 @@ impl Module for Rdma {
             // The caller has checked that it lies in the part.
             let at = self.base().wrapping_offset((displacement * peer.part.unit) as isize);
             // SAFETY: memory of this process's in the window; the program synchronises accesses to it.
-            let place = unsafe { Mapped::new(Data { at, ..data }) };
+            let place = unsafe { MappedData::new(Data { at, ..data }) };
             // SAFETY: the caller's promise.
             unsafe { perform_under(|| self.combining(rank), access, &place)? };
             if wanted {

@@ -61,7 +61,7 @@ impl Reach for Parts {
         // The caller has checked that it lies in the part.
         let at = at.wrapping_offset((displacement * unit) as isize);
         // SAFETY: in a mapping, which lives as long as the window; the program synchronises accesses to it.
-        let place = unsafe { node::Mapped::new(Data { at, ..data }) };
+        let place = unsafe { node::MappedData::new(Data { at, ..data }) };
         // SAFETY: the caller's promise.
         unsafe { perform(words, rank, access, &place) }
     }

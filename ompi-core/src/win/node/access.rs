@@ -71,17 +71,17 @@ pub trait TargetData {
 }
 
 /// Data in memory that this process has mapped.
-pub struct Mapped<'a>(Data<'a>);
+pub struct MappedData<'a>(Data<'a>);
 
-impl<'a> Mapped<'a> {
+impl<'a> MappedData<'a> {
     /// # Safety
     /// It lies in the memory of a window, which stays mapped as long as this lives; the program synchronises accesses to it.
-    pub unsafe fn new(data: Data<'a>) -> Mapped<'a> {
-        Mapped(data)
+    pub unsafe fn new(data: Data<'a>) -> MappedData<'a> {
+        MappedData(data)
     }
 }
 
-impl TargetData for Mapped<'_> {
+impl TargetData for MappedData<'_> {
     fn datatype(&self) -> &Datatype {
         self.0.datatype
     }

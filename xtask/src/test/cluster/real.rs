@@ -25,6 +25,16 @@ enum Launcher {
     Hydra,
 }
 
+/// Programs of one-sided communication for four ranks.
+const WINDOWS: [(&str, &[&str]); 6] = [
+    ("rma_nodes", &[]),
+    ("rma_fence", &[]),
+    ("rma_groups", &[]),
+    ("rma_passive", &[]),
+    ("rma_differential", &["7", "60"]),
+    ("rma_long_locks", &["am", "200000"]),
+];
+
 const LAUNCHERS: [(Launcher, &str); 5] = [
     (Launcher::Ssh, ""),
     (Launcher::Srun("pmi2"), "_pmi2"),
@@ -35,6 +45,7 @@ const LAUNCHERS: [(Launcher, &str); 5] = [
 
 /// `cluster/real…`
 pub fn cases(session: &mut Session) {
+    case(session, "cluster/real_windows", Launcher::Ssh, windows);
     for (launcher, suffix) in LAUNCHERS {
         // Who starts ranks on two hosts does it on four: beyond ssh, in the full tier.
         let is_full = session.options.all || launcher == Launcher::Ssh;
@@ -117,6 +128,21 @@ fn on(
 ) -> Verdict {
     let rig = rig_with(session, dist);
     verdict(rig.and_then(|rig| up_and_down(session, "real", hosts, launcher.manager(), |cluster| case(&rig, cluster))))
+}
+
+/// One-sided communication within two hosts and between them: by osc/han where MPI allocates the memory, else by osc/am.
+fn windows(session: &mut Session, dist: &Path) -> Verdict {
+    on(session, dist, (Launcher::Ssh, 2), |rig, cluster| {
+        for (name, arguments) in WINDOWS {
+            let source = session.tree.root.join(format!("tests/c/{name}.c"));
+            let program = session.scratch().join("cluster").join(name);
+            let mut compile = Command::new(dist.join("bin/mpicc"));
+            shell::output(compile.arg("-O1").arg(&source).arg("-o").arg(&program).args(["-lm", "-lpthread"]))?;
+            let mut command = Launcher::Ssh.start(rig, cluster, None)?;
+            expect(&run(rig, command.arg(&program).args(arguments))?, 0)?;
+        }
+        Ok(())
+    })
 }
 
 /// A grid of ranks in which each host has a row: each step its ranks send a line of cells to the host before and to the one behind, and

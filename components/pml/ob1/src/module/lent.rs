@@ -19,10 +19,8 @@ pub fn lends(data: &Data<'_>, dest: i32, context: MatchContext<'_>) -> bool {
         return false;
     }
     let Some(at) = data.contiguous() else { return false };
-    endpoint(dest, context).and_then(|endpoint| endpoint.smsc_endpoint.as_ref()).is_some_and(|smsc| {
-        smsc.peers_mechanism(at, data.bytes())
-            .is_some_and(|mechanism| data.bytes() >= mechanism.module.caps().min_bytes)
-    })
+    let smsc = endpoint(dest, context).and_then(|endpoint| endpoint.smsc_endpoint.as_ref());
+    smsc.is_some_and(|smsc| smsc.peers_mechanism(at, data.bytes()).is_some())
 }
 
 /// As [`ompi_core::framework::pml::Module::is_lent`].

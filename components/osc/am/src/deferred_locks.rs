@@ -22,7 +22,7 @@ struct Deferred {
 static DEFERRED: ConditionalLock<Vec<Deferred>> = ConditionalLock::new(Vec::new());
 
 /// A lock of a rank was asked for.
-pub fn keep(service: &Arc<Service>, rank: usize) {
+pub fn defer(service: &Arc<Service>, rank: usize) {
     let flushes = service.window.with_peer(rank, |peer| peer.flushes);
     let mut all = DEFERRED.lock();
     // Those of threads that have ended.
@@ -31,7 +31,7 @@ pub fn keep(service: &Arc<Service>, rank: usize) {
 }
 
 /// Waits until that of this thread is granted, if there is one.
-pub fn acquire() -> Result<()> {
+pub fn wait() -> Result<()> {
     let thread = thread();
     let own = {
         let mut all = DEFERRED.lock();
