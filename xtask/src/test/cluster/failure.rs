@@ -4,7 +4,7 @@
 use super::super::deadline;
 use super::hosts::said;
 use super::rig::{Rig, contains, expect, run};
-use super::waiting::{Case, Place};
+use super::waiting::{WaitingCase, Workplace};
 use crate::cluster::hosts::{Cluster, Life, Manager};
 use crate::failure::{Result, fail};
 use crate::shell;
@@ -63,22 +63,22 @@ const CUT: &str = r#"pgrep -f "^ssh h2 " >/dev/null && ip link set h2 down && ec
 const NO_DAEMON: &[&str] = &["host h2", "daemon"];
 
 /// `cluster/failure…`; 30 points each in the full tier.
-pub fn waiting(is_full: bool) -> Vec<Case> {
+pub fn waiting(is_full: bool) -> Vec<WaitingCase> {
     let blows = BLOWS.iter().map(|blow| {
         // Silence takes as long as it takes.
         let sampled = if blow.is_silent { 1 } else { 3 };
         let points = if is_full { 30 } else { sampled };
-        Case::with_hosts(format!("failure_{}", blow.name), move |place, name| all(place, name, blow, points))
+        WaitingCase::with_hosts(format!("failure_{}", blow.name), move |place, name| all(place, name, blow, points))
     });
     let stopped = [
-        Case::on_hosts("failure_stopped_mpirun", 2, stopped_mpirun),
-        Case::on_hosts("failure_stopped_rank", 2, stopped_rank),
+        WaitingCase::on_hosts("failure_stopped_mpirun", 2, stopped_mpirun),
+        WaitingCase::on_hosts("failure_stopped_rank", 2, stopped_rank),
     ];
     stopped.into_iter().chain(blows).collect()
 }
 
 /// The blow at so many points.
-fn all(place: &Place, name: &str, blow: &Blow, points: u64) -> Result<String> {
+fn all(place: &Workplace, name: &str, blow: &Blow, points: u64) -> Result<String> {
     let (rig, folder) = place.own(name)?;
     let (mut longest, mut cluster) = (Duration::ZERO, None);
     for seed in 1..=points {

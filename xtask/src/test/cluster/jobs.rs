@@ -4,7 +4,7 @@ use super::super::{Session, Verdict};
 use super::direct;
 use super::hosts::said;
 use super::rig::{Rig, contains, expect, on, run, verdict};
-use super::waiting::Case;
+use super::waiting::WaitingCase;
 use crate::cluster::hosts::{self, Cluster, Manager};
 use crate::failure::{At, Result, fail};
 use crate::shell;
@@ -14,14 +14,14 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// `cluster/jobs…`
-pub fn waiting() -> Vec<Case> {
+pub fn waiting() -> Vec<WaitingCase> {
     vec![
-        Case::on_hosts("jobs_spawn", 3, spawn),
-        Case::on_hosts("jobs_ports", 3, ports),
-        Case::on_hosts("jobs_dies", 3, dies),
-        Case::on_hosts("jobs_parts", 3, parts),
-        Case::on_hosts("jobs_stopped", 3, stopped),
-        Case::on_hosts("jobs_strangers", 3, strangers),
+        WaitingCase::on_hosts("jobs_spawn", 3, spawn),
+        WaitingCase::on_hosts("jobs_ports", 3, ports),
+        WaitingCase::on_hosts("jobs_dies", 3, dies),
+        WaitingCase::on_hosts("jobs_parts", 3, parts),
+        WaitingCase::on_hosts("jobs_stopped", 3, stopped),
+        WaitingCase::on_hosts("jobs_strangers", 3, strangers),
     ]
 }
 

@@ -4,7 +4,7 @@
 use super::super::programs::{compiled, own_choice};
 use super::super::{Session, Verdict, deadline, hpcc, mpi4py};
 use super::real::SAMPLE;
-use super::waiting::Case;
+use super::waiting::WaitingCase;
 use crate::failure::{Result, fail};
 use std::path::Path;
 use std::process::Command;
@@ -34,10 +34,10 @@ fn alone(session: &mut Session, case: &str) -> Result<Verdict> {
 }
 
 /// Those that wait for deadlines and repairs of theirs, each in namespaces of its own.
-pub fn waiting() -> Vec<Case> {
+pub fn waiting() -> Vec<WaitingCase> {
     let of = |case: &&'static str| {
         let case: &'static str = case;
-        Case::new(format!("cluster/{case}"), move |place| {
+        WaitingCase::new(format!("cluster/{case}"), move |place| {
             two_networks(&place.tree.root, &place.scratch, &place.rig.dist, case).unwrap_or_else(Verdict::from)
         })
     };

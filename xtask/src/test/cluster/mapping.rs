@@ -2,20 +2,20 @@
 //! and what a host lacks.
 
 use super::rig::{Rig, contains, expect, run};
-use super::waiting::Case;
+use super::waiting::WaitingCase;
 use crate::cluster::hosts::Cluster;
 use crate::failure::{At, Result, fail};
 use std::process::Command;
 
 /// `cluster/map…`
-pub fn waiting() -> Vec<Case> {
+pub fn waiting() -> Vec<WaitingCase> {
     vec![
-        Case::on_hosts("map_seq", 3, seq),
-        Case::on_hosts("map_rankfile", 3, rankfile),
-        Case::on_hosts("map_counted", 3, counted),
-        Case::on_hosts("map_explain", 3, explain),
-        Case::on_hosts("map_lacks", 3, lacks),
-        Case::on_hosts("map_preload", 3, preload),
+        WaitingCase::on_hosts("map_seq", 3, seq),
+        WaitingCase::on_hosts("map_rankfile", 3, rankfile),
+        WaitingCase::on_hosts("map_counted", 3, counted),
+        WaitingCase::on_hosts("map_explain", 3, explain),
+        WaitingCase::on_hosts("map_lacks", 3, lacks),
+        WaitingCase::on_hosts("map_preload", 3, preload),
     ]
 }
 

@@ -2,7 +2,7 @@
 
 use super::super::deadline;
 use super::rig::{LIMIT, Rig, contains, expect};
-use super::waiting::{Case, Place};
+use super::waiting::{WaitingCase, Workplace};
 use crate::cluster::hosts::Cluster;
 use crate::failure::{At, Result, fail};
 use crate::shell;
@@ -11,14 +11,14 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// `cluster/strangers…`
-pub fn waiting() -> Vec<Case> {
-    vec![Case::with_hosts("strangers_scan".to_owned(), |place, name| {
+pub fn waiting() -> Vec<WaitingCase> {
+    vec![WaitingCase::with_hosts("strangers_scan".to_owned(), |place, name| {
         let stranger = compiled(place)?;
         place.on_hosts(name, 3, |rig, cluster| scan(rig, cluster, &stranger)).map(|()| String::new())
     })]
 }
 
-fn compiled(place: &Place) -> Result<PathBuf> {
+fn compiled(place: &Workplace) -> Result<PathBuf> {
     let (source, program) =
         (place.tree.root.join("tests/cluster/stranger.c"), place.rig.log.with_file_name("stranger"));
     shell::output(Command::new("gcc").args(["-O2", "-Wall", "-Werror"]).arg(source).arg("-o").arg(&program))?;

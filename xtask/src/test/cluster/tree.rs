@@ -3,7 +3,7 @@
 
 use super::hosts::said;
 use super::rig::{Rig, contains, expect, killed_ends, placed, run};
-use super::waiting::Case;
+use super::waiting::WaitingCase;
 use crate::cluster::hosts::Cluster;
 use crate::failure::{At, Result, fail};
 use crate::shell;
@@ -11,12 +11,12 @@ use std::process::Command;
 use std::sync::Mutex;
 
 /// `cluster/tree…`
-pub fn waiting() -> Vec<Case> {
+pub fn waiting() -> Vec<WaitingCase> {
     vec![
-        Case::on_hosts("tree_logins", 4, logins),
-        Case::on_hosts("tree_connections", 4, connections),
-        Case::on_hosts("tree_refused", 4, refused),
-        Case::on_hosts("tree_killed", 4, killed),
+        WaitingCase::on_hosts("tree_logins", 4, logins),
+        WaitingCase::on_hosts("tree_connections", 4, connections),
+        WaitingCase::on_hosts("tree_refused", 4, refused),
+        WaitingCase::on_hosts("tree_killed", 4, killed),
     ]
 }
 

@@ -11,13 +11,13 @@ use crate::tree::Tree;
 use std::path::PathBuf;
 
 /// One of them.
-pub struct Case {
+pub struct WaitingCase {
     name: String,
-    run: Box<dyn Fn(&Place) -> Verdict + Sync>,
+    run: Box<dyn Fn(&Workplace) -> Verdict + Sync>,
 }
 
 /// What all of them share.
-pub struct Place {
+pub struct Workplace {
     /// The source tree under test.
     pub tree: Tree,
     /// Its programs; the logs are of nobody.
@@ -26,27 +26,29 @@ pub struct Place {
     pub scratch: PathBuf,
 }
 
-impl Case {
+impl WaitingCase {
     /// With its whole name.
-    pub fn new(name: impl Into<String>, run: impl Fn(&Place) -> Verdict + Sync + 'static) -> Case {
-        Case { name: name.into(), run: Box::new(run) }
+    pub fn new(name: impl Into<String>, run: impl Fn(&Workplace) -> Verdict + Sync + 'static) -> WaitingCase {
+        WaitingCase { name: name.into(), run: Box::new(run) }
     }
 
     /// `cluster/NAME`, which makes test hosts, and what it says of a run.
-    pub fn with_hosts(name: String, run: impl Fn(&Place, &str) -> Result<String> + Sync + 'static) -> Case {
-        Case::new(format!("cluster/{name}"), move |place| match hosts::lacks(&place.tree) {
+    pub fn with_hosts(name: String, run: impl Fn(&Workplace, &str) -> Result<String> + Sync + 'static) -> WaitingCase {
+        WaitingCase::new(format!("cluster/{name}"), move |place| match hosts::lacks(&place.tree) {
             Some(why) => Verdict::Skipped(why),
             None => run(place, &name).map_or_else(Verdict::from, Verdict::Passed),
         })
     }
 
     /// `cluster/NAME`, on so many test hosts.
-    pub fn on_hosts(name: &str, hosts: u32, case: OnHosts) -> Case {
-        Case::with_hosts(name.to_owned(), move |place, name| place.on_hosts(name, hosts, case).map(|()| String::new()))
+    pub fn on_hosts(name: &str, hosts: u32, case: OnHosts) -> WaitingCase {
+        WaitingCase::with_hosts(name.to_owned(), move |place, name| {
+            place.on_hosts(name, hosts, case).map(|()| String::new())
+        })
     }
 }
 
-impl Place {
+impl Workplace {
     /// For a case of this name: its logs, and where its hosts lie.
     pub fn own(&self, name: &str) -> Result<(Rig, PathBuf)> {
         let folder = self.scratch.join("cluster").join(name);
@@ -65,8 +67,8 @@ impl Place {
 }
 
 /// Runs those of them that are wanted.
-pub fn cases(session: &mut Session, all: Vec<Case>) -> Result<()> {
-    let wanted: Vec<Case> = all.into_iter().filter(|case| session.wants(&case.name)).collect();
+pub fn cases(session: &mut Session, all: Vec<WaitingCase>) -> Result<()> {
+    let wanted: Vec<WaitingCase> = all.into_iter().filter(|case| session.wants(&case.name)).collect();
     if session.options.list {
         wanted.iter().for_each(|case| println!("{}", case.name));
         return Ok(());
@@ -74,7 +76,7 @@ pub fn cases(session: &mut Session, all: Vec<Case>) -> Result<()> {
     if wanted.is_empty() {
         return Ok(());
     }
-    let place = Place { rig: rig(session)?, tree: session.tree.clone(), scratch: session.scratch() };
+    let place = Workplace { rig: rig(session)?, tree: session.tree.clone(), scratch: session.scratch() };
     session.report.begins("cluster: cases that wait");
     at_once::each(
         &wanted,
