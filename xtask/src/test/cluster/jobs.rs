@@ -206,7 +206,7 @@ fn remove(path: &Path) -> Result<()> {
 fn nothing_left(cluster: &Cluster) -> Result<()> {
     let end = Instant::now() + Duration::from_secs(10);
     loop {
-        let left = said(cluster, "head", "pgrep -fa '[/]mpirun|[c]luster/jobs' || true")?;
+        let left = said(cluster, "head", "pgrep -fa '[/]mpirun|[c]luster/jobs( |$)' || true")?;
         if left.is_empty() {
             return Ok(());
         }
