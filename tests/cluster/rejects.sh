@@ -1,15 +1,16 @@
 # Cases of two_networks.sh: a firewall on the only path between two hosts that rejects for some seconds, and processes that end meanwhile.
-# Each host has a daemon, which mpirun reaches by another wire.
+# Each host has a daemon, which mpirun reaches by another wire, or by the same.
+oob=2
 
-# Two ranks on two hosts, which talk over the first wire alone; mpirun and the daemon talk over the second one.
+# Two ranks on two hosts, which talk over the first wire alone; mpirun and the daemon talk over wire $oob.
 by_daemons() { # parameters of mpirun and the program
     cat >"$work/agent" <<END
 #!/bin/sh
-export SSH_CONNECTION="10.77.2.1 40000 10.77.2.2 22"
+export SSH_CONNECTION="10.77.$oob.1 40000 10.77.$oob.2 22"
 exec ip netns exec $space sh -c "\$2"
 END
     chmod +x "$work/agent"
-    timeout 120 "$dist/bin/mpirun" --host localhost:1,far.invalid:1 --mca plm_ssh_agent "$work/agent" --mca oob_tcp_if_include 10.77.2.0/24 \
+    timeout 120 "$dist/bin/mpirun" --host localhost:1,far.invalid:1 --mca plm_ssh_agent "$work/agent" --mca oob_tcp_if_include "10.77.$oob.0/24" \
         --mca btl tcp,self --mca btl_tcp_if_include 10.77.1.0/24 --mca btl_base_verbose 10 "$@" >"$work/out" 2>"$work/said"
 }
 
@@ -73,6 +74,41 @@ rejects() {
     [ "$resumed" -ge 3 ] || fail "only $resumed connections went on"
     grep -q '"btl_tcp_resumed": [1-9]' "$work/stats.json" || fail "nobody counts them"
     echo "$case: $resumed connections went on; $(cat "$work/out")"
+}
+
+# There is one wire, for ranks, mpirun and its daemon. Each end in turn resets and refuses whatever comes for three seconds, and both do,
+# while ranks write: nothing is lost, and the job goes on.
+rejects_mpirun() {
+    wire "$one" "or$$b" 1
+    ip link add link "$one" name "${one}i" type macvlan mode bridge 2>"$work/said" || skip "this system makes no macvlan interfaces"
+    ip link del "${one}i"
+    oob=1
+    # shellcheck disable=SC2016
+    by_daemons --verbose sh -c 'for i in $(seq 1500); do echo $OMPI_COMM_WORLD_RANK $i; sleep 0.01; done; exec "$@"' sh "$work/two_pairs" 65536 4 &
+    job=$!
+    for way in 'yes no' 'no yes' 'yes yes'; do
+        before=$(grep -c '^1 ' "$work/out" || true)
+        for _ in $(seq 600); do
+            [ "$(grep -c '^1 ' "$work/out")" -lt $((before + 50)) ] || break
+            kill -0 "$job" 2>/dev/null || fail "rejected $way: the job ended before that"
+            sleep 0.05
+        done
+        # shellcheck disable=SC2086
+        reject $way
+        sleep 3
+        kill -0 "$job" 2>/dev/null || fail "rejected $way: the job ended"
+        # shellcheck disable=SC2086
+        let_through $way
+    done
+    wait "$job" || fail "the path of mpirun was rejected for three seconds, and the job failed"
+    for rank in 0 1; do
+        grep "^$rank " "$work/out" >"$work/ranks.$rank"
+        seq 1500 | sed "s/^/$rank /" | cmp - "$work/ranks.$rank" || fail "what rank $rank wrote did not arrive once and in order"
+    done
+    resumed=$(grep -c "the connection to the daemon of host far.invalid broke and goes on" "$work/said" || true)
+    [ "$resumed" -ge 3 ] || fail "the connection went on $resumed times"
+    echo "$case: mpirun's connection went on $resumed times"
+    oob=2
 }
 
 # A router that says for five seconds that it passes nothing on (ICMP).

@@ -7,7 +7,7 @@
 #   many_addresses routes striping unequal slows_down slow_checksums flapping lossy       (links.sh; SEEDS="1 2 …" for the last two)
 #   frames frames_refused frames_lossy frames_end                                     (frames.sh: btl/eth)
 #   gateway no_route other_family two_families two_transports              (ways.sh)
-#   rejects prohibits dies                                                 (rejects.sh)
+#   rejects rejects_mpirun prohibits dies                                  (rejects.sh)
 #   kept                                                                   (links.sh; for `cargo xtask bench links` only)
 set -eu
 # All of it happens in namespaces that end with their first process, as those of `cargo xtask cluster` do: whatever is killed,
@@ -254,7 +254,7 @@ frames_lossy | frames_end) cc -O2 "$here/lossy_wire.c" -o "$work/lossy_wire" ;;
 all | lossy) "$dist/bin/mpicc" -O2 "$here/traffic.c" -o "$work/traffic" && cc -O2 "$here/lossy_wire.c" -o "$work/lossy_wire" ;;
 esac
 [ "$case" != all ] || set -- one_wire unnamed weights exclude_network exclude_name include_unknown ipv6 no_answer detour falls_silent goes_down pulled_link \
-    many_addresses routes striping unequal slows_down slow_checksums flapping lossy frames frames_refused frames_lossy frames_end gateway no_route other_family two_families two_transports rejects prohibits dies
+    many_addresses routes striping unequal slows_down slow_checksums flapping lossy frames frames_refused frames_lossy frames_end gateway no_route other_family two_families two_transports rejects rejects_mpirun prohibits dies
 [ "$case" = all ] || set -- "$case"
 for case in "$@"; do
     ip netns add "$space"

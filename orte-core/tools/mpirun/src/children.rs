@@ -394,6 +394,7 @@ impl Children {
         if beats {
             self.next_beat = now + link::beat(self.silence);
         }
+        let has_own_agent = self.all.iter().map(|child| child.agent).eq((0..self.agents.len()).map(Some));
         for child in self.all.iter_mut().filter(|child| child.state != State::Left) {
             if let Some(agent) = child.agent.map(|agent| &self.agents[agent])
                 && let (Some(status), false) = (agent.ended, child.is_told)
@@ -408,10 +409,11 @@ impl Children {
             if beats {
                 link.send(&envelope::encode(Way::Neighbor, &Frame::Beat));
             }
-            // A system that resets a connection is there, and its daemon would have called again; one whose agent ended, too, has ended.
+            // A daemon whose agent ended, too, has ended; else it may be a firewall that resets a connection and refuses new ones.
             let has_ended = child.agent.is_some_and(|agent| self.agents[agent].ended.is_some());
+            let patience = if has_own_agent { link::REJECTED } else { CALLS_AGAIN };
             let reset = child.broken.filter(|(at, why)| {
-                matches!(*why, Errno::CONNRESET | Errno::PIPE) && (has_ended || now >= *at + CALLS_AGAIN)
+                matches!(*why, Errno::CONNRESET | Errno::PIPE) && (has_ended || now >= *at + patience)
             });
             if reset.is_some() || now.duration_since(link.heard) >= self.silence {
                 let why = match reset {
@@ -427,7 +429,8 @@ impl Children {
     }
 }
 
-/// How long a daemon whose connection was reset may take to call again.
-const CALLS_AGAIN: Duration = Duration::from_secs(1);
+/// How long a daemon whose connection was reset may take to call again, where the end of no agent says that it has ended: one srun starts
+/// all of them.
+const CALLS_AGAIN: Duration = Duration::from_secs(10);
 /// A pause of this process's own.
 const AWAY: Duration = Duration::from_secs(2);

@@ -254,6 +254,9 @@ fn ends_of(socket: &OwnedFd) -> (String, Option<SocketAddr>) {
     (format!("{} and {}", text(own), text(other)), other)
 }
 
+/// So long a path may reject connections before the other end counts as lost, where nobody says that it has ended.
+pub const REJECTED: Duration = Duration::from_secs(30);
+
 /// After so long without an acknowledgement a path counts as broken, and a daemon calls over another one.
 pub fn path(silence: Duration) -> Duration {
     PATH.min(silence / 2)

@@ -1,5 +1,6 @@
 //! Connections between mpirun and a daemon that break in the middle of a job: an agent sends the daemon to a middleman of the test, which
-//! resets connections. `cluster/pulled_link` of `cargo xtask test` is the same with a link that is pulled.
+//! resets connections, and may refuse new ones for a time. `cluster/pulled_link` and `cluster/rejects_mpirun` of `cargo xtask test` are the
+//! same with a link that is pulled and a host that rejects.
 
 mod rig;
 
@@ -22,14 +23,23 @@ struct Middleman {
 }
 
 impl Middleman {
-    fn new(target: &str, limit: usize, breaks: u32) -> Middleman {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap().to_string();
+    /// After each reset it refuses connections for so long.
+    fn new(target: &str, limit: usize, breaks: u32, refuses: Duration) -> Middleman {
+        let mut listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
         let (broken, is_over) = (Arc::new(AtomicU32::new(0)), Arc::new(AtomicBool::new(false)));
         let (target, counter, stop) = (target.to_owned(), broken.clone(), is_over.clone());
         // They end with the process of the test at the latest.
         std::thread::spawn(move || {
-            for socket in listener.incoming().flatten() {
+            let mut before = 0;
+            while let Ok((socket, _)) = listener.accept() {
+                if !refuses.is_zero() && counter.load(Ordering::Relaxed) > before {
+                    before = counter.load(Ordering::Relaxed);
+                    drop((socket, listener));
+                    std::thread::sleep(refuses);
+                    listener = TcpListener::bind(address).unwrap();
+                    continue;
+                }
                 let limit = if counter.load(Ordering::Relaxed) < breaks { limit } else { usize::MAX };
                 let (target, counter, stop) = (target.clone(), counter.clone(), stop.clone());
                 std::thread::spawn(move || {
@@ -39,7 +49,7 @@ impl Middleman {
                 });
             }
         });
-        Middleman { address, broken, is_over }
+        Middleman { address: address.to_string(), broken, is_over }
     }
 }
 
@@ -81,6 +91,16 @@ fn pass_on(mut daemon: &TcpStream, mut mpirun: &TcpStream, limit: usize, stop: &
 
 /// Runs words on another host whose daemon calls a middleman with these habits, or two; how often each broke a connection.
 fn run(name: &str, input: &[u8], limits: &[(usize, u32)], words: &[&str]) -> (Ended, Vec<u32>) {
+    run_refused(name, input, (limits, Duration::ZERO), words)
+}
+
+/// As `run`; after each break the middleman refuses connections for so long.
+fn run_refused(
+    name: &str,
+    input: &[u8],
+    (limits, refuses): (&[(usize, u32)], Duration),
+    words: &[&str],
+) -> (Ended, Vec<u32>) {
     let directory = Directory::new(&format!("broken-{name}"));
     let held = directory.path("invitation");
     let script = format!(
@@ -103,7 +123,8 @@ fn run(name: &str, input: &[u8], limits: &[(usize, u32)], words: &[&str]) -> (En
     };
     let line = text.lines().find(|line| line.starts_with("addresses ")).unwrap();
     let target = line.split(' ').nth(1).unwrap();
-    let men: Vec<Middleman> = limits.iter().map(|(limit, breaks)| Middleman::new(target, *limit, *breaks)).collect();
+    let men: Vec<Middleman> =
+        limits.iter().map(|(limit, breaks)| Middleman::new(target, *limit, *breaks, refuses)).collect();
     let addresses = men.iter().map(|man| man.address.clone()).collect::<Vec<_>>().join(" ");
     directory.file("invitation.next", &text.replace(line, &format!("addresses {addresses}")));
     std::fs::rename(directory.path("invitation.next"), directory.path("invitation.go")).unwrap();
@@ -130,6 +151,18 @@ fn what_ranks_read_arrives_once_and_in_order() {
     assert_eq!((ended.status, ended.err.as_str()), (Some(0), ""));
     assert!(ended.out == lines(40_000), "{} bytes came", ended.out.len());
     assert_eq!(broken, [6]);
+}
+
+/// The only path rejects for two seconds, twice: longer than a daemon takes to call again otherwise.
+#[test]
+fn a_path_that_rejects_for_a_time_ends_no_job() {
+    let start = Instant::now();
+    let habits = (&[(30_000, 2)][..], Duration::from_secs(2));
+    let (ended, broken) = run_refused("rejected", b"", habits, &["seq", "60000"]);
+    assert_eq!((ended.status, ended.err.as_str()), (Some(0), ""));
+    assert!(ended.out == lines(60_000), "{} bytes came", ended.out.len());
+    assert_eq!(broken, [2]);
+    assert!(start.elapsed() >= Duration::from_secs(4), "nobody was refused: {:?}", start.elapsed());
 }
 
 /// The few bytes of a short job, cut at many places: handshake and orders are there, or the daemon says that it was hung up on.

@@ -1,13 +1,13 @@
 //! What is killed, stopped or cut off while a job runs on test hosts, at points that a seed chooses: the job ends soon, mpirun says
 //! what died where, and nothing is left on any host.
 
-use super::super::{Session, Verdict, deadline};
+use super::super::deadline;
 use super::hosts::said;
-use super::rig::{Rig, contains, expect, on, rig, run, verdict};
-use crate::cluster::hosts::{self, Cluster, Life, Manager};
+use super::rig::{Rig, contains, expect, run};
+use super::waiting::{WaitingCase, Workplace};
+use crate::cluster::hosts::{Cluster, Life, Manager};
 use crate::failure::{Result, fail};
 use crate::shell;
-
 use std::time::{Duration, Instant};
 
 /// What is done to a job.
@@ -62,39 +62,29 @@ const CUT: &str = r#"pgrep -f "^ssh h2 " >/dev/null && ip link set h2 down && ec
 /// "its daemon ended", or "no daemon started there" if it had not said that it is ready.
 const NO_DAEMON: &[&str] = &["host h2", "daemon"];
 
-/// `cluster/failure…`
-pub fn cases(session: &mut Session) {
-    for blow in &BLOWS {
+/// `cluster/failure…`; 30 points each in the full tier.
+pub fn waiting(is_full: bool) -> Vec<WaitingCase> {
+    let blows = BLOWS.iter().map(|blow| {
         // Silence takes as long as it takes.
         let sampled = if blow.is_silent { 1 } else { 3 };
-        let points = if session.options.all { 30 } else { sampled };
-        session.case(&format!("cluster/failure_{}", blow.name), |session| match hosts::lacks(&session.tree) {
-            Some(why) => Verdict::Skipped(why),
-            None => match all(session, blow, points) {
-                Ok(said) => Verdict::Passed(said),
-                Err(failure) => failure.into(),
-            },
-        });
-    }
-    session.case("cluster/failure_stopped_rank", |session| match hosts::lacks(&session.tree) {
-        Some(why) => Verdict::Skipped(why),
-        None => verdict(on(session, "failure", 2, Manager::None, stopped_rank)),
+        let points = if is_full { 30 } else { sampled };
+        WaitingCase::with_hosts(format!("failure_{}", blow.name), move |place, name| all(place, name, blow, points))
     });
-    session.case("cluster/failure_stopped_mpirun", |session| match hosts::lacks(&session.tree) {
-        Some(why) => Verdict::Skipped(why),
-        None => verdict(on(session, "failure", 2, Manager::None, stopped_mpirun)),
-    });
+    let stopped = [
+        WaitingCase::on_hosts("failure_stopped_mpirun", 2, stopped_mpirun),
+        WaitingCase::on_hosts("failure_stopped_rank", 2, stopped_rank),
+    ];
+    stopped.into_iter().chain(blows).collect()
 }
 
 /// The blow at so many points.
-fn all(session: &mut Session, blow: &Blow, points: u64) -> Result<String> {
-    let rig = rig(session)?;
-    let folder = session.scratch().join("cluster/failure");
+fn all(place: &Workplace, name: &str, blow: &Blow, points: u64) -> Result<String> {
+    let (rig, folder) = place.own(name)?;
     let (mut longest, mut cluster) = (Duration::ZERO, None);
     for seed in 1..=points {
         let hosts = match cluster.take() {
             Some(hosts) => hosts,
-            None => Cluster::up(&session.tree, &folder, 3, Manager::None, Life::OfThisThread)?,
+            None => Cluster::up(&place.tree, &folder, 3, Manager::None, Life::OfThisThread)?,
         };
         let result = at_point(&rig, &hosts, blow, seed);
         match (result.is_ok(), blow.breaks_hosts) {

@@ -3,7 +3,8 @@
 use super::super::{Session, Verdict};
 use super::direct;
 use super::hosts::said;
-use super::rig::{OnHosts, Rig, contains, expect, on, run, verdict};
+use super::rig::{Rig, contains, expect, on, run, verdict};
+use super::waiting::WaitingCase;
 use crate::cluster::hosts::{self, Cluster, Manager};
 use crate::failure::{At, Result, fail};
 use crate::shell;
@@ -13,21 +14,19 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// `cluster/jobs…`
+pub fn waiting() -> Vec<WaitingCase> {
+    vec![
+        WaitingCase::on_hosts("jobs_spawn", 3, spawn),
+        WaitingCase::on_hosts("jobs_ports", 3, ports),
+        WaitingCase::on_hosts("jobs_dies", 3, dies),
+        WaitingCase::on_hosts("jobs_parts", 3, parts),
+        WaitingCase::on_hosts("jobs_stopped", 3, stopped),
+        WaitingCase::on_hosts("jobs_strangers", 3, strangers),
+    ]
+}
+
+/// `cluster/jobs_hydra` and `cluster/jobs_slurm`
 pub fn cases(session: &mut Session) {
-    let cases: [(&str, OnHosts); 6] = [
-        ("spawn", spawn),
-        ("ports", ports),
-        ("dies", dies),
-        ("parts", parts),
-        ("stopped", stopped),
-        ("strangers", strangers),
-    ];
-    for (name, case) in cases {
-        session.case(&format!("cluster/jobs_{name}"), |session| match hosts::lacks(&session.tree) {
-            Some(why) => Verdict::Skipped(why),
-            None => verdict(on(session, "meeting", 3, Manager::None, case)),
-        });
-    }
     session.case("cluster/jobs_hydra", |session| match direct::lacks().or_else(|| hosts::lacks(&session.tree)) {
         Some(why) => Verdict::Skipped(why),
         None => verdict(on(session, "meeting", 2, Manager::None, of_hydra)),
@@ -207,7 +206,7 @@ fn remove(path: &Path) -> Result<()> {
 fn nothing_left(cluster: &Cluster) -> Result<()> {
     let end = Instant::now() + Duration::from_secs(10);
     loop {
-        let left = said(cluster, "head", "pgrep -fa '[/]mpirun|[c]luster/jobs' || true")?;
+        let left = said(cluster, "head", "pgrep -fa '[/]mpirun|[c]luster/jobs( |$)' || true")?;
         if left.is_empty() {
             return Ok(());
         }

@@ -2,8 +2,9 @@
 //! fail also with the heat solver, mpi4py's own tests and HPC Challenge.
 
 use super::super::programs::{compiled, own_choice};
-use super::super::session::at_once;
 use super::super::{Session, Verdict, deadline, hpcc, mpi4py};
+use super::real::SAMPLE;
+use super::waiting::WaitingCase;
 use crate::failure::{Result, fail};
 use std::path::Path;
 use std::process::Command;
@@ -11,7 +12,6 @@ use std::time::Duration;
 
 /// A case each; `cluster/flapping_…` and `cluster/lossy_…` in the full tier.
 pub fn cases(session: &mut Session) -> Result<()> {
-    waiting(session)?;
     for case in CASES.iter().copied() {
         session.case(&format!("cluster/{case}"), |session| alone(session, case).unwrap_or_else(Verdict::from));
     }
@@ -33,29 +33,15 @@ fn alone(session: &mut Session, case: &str) -> Result<Verdict> {
     two_networks(&session.tree.root, &session.scratch(), &dist, case)
 }
 
-/// The cases of [`WAITING`], a few at once: each has namespaces of its own.
-fn waiting(session: &mut Session) -> Result<()> {
-    let name = |case: &str| format!("cluster/{case}");
-    let cases: Vec<&str> = WAITING.iter().copied().filter(|case| session.wants(&name(case))).collect();
-    if session.options.list {
-        cases.iter().for_each(|case| println!("{}", name(case)));
-        return Ok(());
-    }
-    if cases.is_empty() {
-        return Ok(());
-    }
-    let dist = session.library().map_err(fail)?.dist;
-    let (root, scratch) = (session.tree.root.clone(), session.scratch());
-    session.report.begins("cluster: links that fail");
-    at_once::each(
-        &cases,
-        AT_ONCE,
-        |case| two_networks(&root, &scratch, &dist, case),
-        |case, time, verdict| {
-            session.report.result(&name(case), time, verdict.unwrap_or_else(Verdict::from));
-            Ok(())
-        },
-    )
+/// Those that wait for deadlines and repairs of theirs, each in namespaces of its own.
+pub fn waiting() -> Vec<WaitingCase> {
+    let of = |case: &&'static str| {
+        let case: &'static str = case;
+        WaitingCase::new(format!("cluster/{case}"), move |place| {
+            two_networks(&place.tree.root, &place.scratch, &place.rig.dist, case).unwrap_or_else(Verdict::from)
+        })
+    };
+    WAITING.iter().map(of).collect()
 }
 
 fn two_networks(root: &Path, scratch: &Path, dist: &Path, case: &str) -> Result<Verdict> {
@@ -88,7 +74,8 @@ fn heat(session: &mut Session, link: &str, steps: &str) -> Result<Verdict> {
     Ok(judged(&ended))
 }
 
-/// Its tests of messages and collectives; where each message takes 10 ms at least, some of them.
+/// Its tests of messages and collectives; where each message comes 10 to 20 ms late, and 300 ms where it lost one, a sample of them: they are
+/// thousands of messages, one after the other.
 fn python(session: &mut Session, link: &str) -> Verdict {
     let home = match mpi4py::opened(session) {
         Ok(home) => home,
@@ -96,7 +83,7 @@ fn python(session: &mut Session, link: &str) -> Verdict {
     };
     let suites = mpi4py::SUITES.iter().filter(|suite| ["p2p", "coll"].contains(&suite.name));
     let all = || suites.flat_map(|suite| suite.modules).copied().collect();
-    let modules: Vec<mpi4py::Module> = if link == "lossy" { UNHURRIED.to_vec() } else { all() };
+    let modules: Vec<mpi4py::Module> = if link == "lossy" { SAMPLE.to_vec() } else { all() };
     let run = |session: &mut Session| -> Result<Verdict> {
         let words = mpi4py::arguments(&home, &modules, 1);
         let mut command = script(session, link, &format!("{} {}", home.python.display(), words.join(" ")))?;
@@ -141,33 +128,28 @@ fn script(session: &mut Session, link: &str, words: &str) -> Result<Command> {
     Ok(command)
 }
 
-/// What of mpi4py's tests ends within one and a half minutes on a wire that has each message come 10 to 20 ms late, and 300 ms where it lost one:
-/// thousands of messages, one after the other.
-const UNHURRIED: &[mpi4py::Module] =
-    &[("test_p2p_buf.TestP2PBufWorld", 13, 0), ("test_cco_buf.TestCCOBufWorld", 13, 0)];
 /// Of programs of others.
 const LONG: Duration = Duration::from_secs(900);
-/// Mostly deadlines and repairs of theirs.
+/// Of [`waiting`], the longest first.
 const WAITING: &[&str] = &[
     "falls_silent",
     "goes_down",
-    "pulled_link",
+    "rejects",
+    "rejects_mpirun",
+    "prohibits",
     "flapping",
     "lossy",
+    "pulled_link",
     "routes",
     "detour",
-    "no_answer",
-    "frames_lossy",
-    "frames_end",
     "gateway",
+    "dies",
+    "no_answer",
+    "frames_end",
+    "frames_lossy",
     "no_route",
     "other_family",
-    "rejects",
-    "prohibits",
-    "dies",
 ];
-/// Of [`WAITING`].
-const AT_ONCE: usize = 3;
 /// Bytes and shares are counted, in a given time; alone.
 const CASES: &[&str] = &[
     "one_wire",

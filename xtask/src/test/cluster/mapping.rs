@@ -1,28 +1,22 @@
 //! Which rank runs on which test host, and what mpirun says where it cannot: sequences, rankfiles, counted hosts, objects of a host,
 //! and what a host lacks.
 
-use super::super::{Session, Verdict};
-use super::rig::{OnHosts, Rig, contains, expect, on, run, verdict};
-use crate::cluster::hosts::{self, Cluster, Manager};
+use super::rig::{Rig, contains, expect, run};
+use super::waiting::WaitingCase;
+use crate::cluster::hosts::Cluster;
 use crate::failure::{At, Result, fail};
 use std::process::Command;
 
 /// `cluster/map…`
-pub fn cases(session: &mut Session) {
-    let cases: [(&str, OnHosts); 6] = [
-        ("seq", seq),
-        ("rankfile", rankfile),
-        ("counted", counted),
-        ("explain", explain),
-        ("lacks", lacks),
-        ("preload", preload),
-    ];
-    for (name, case) in cases {
-        session.case(&format!("cluster/map_{name}"), |session| match hosts::lacks(&session.tree) {
-            Some(why) => Verdict::Skipped(why),
-            None => verdict(on(session, "map", 3, Manager::None, case)),
-        });
-    }
+pub fn waiting() -> Vec<WaitingCase> {
+    vec![
+        WaitingCase::on_hosts("map_seq", 3, seq),
+        WaitingCase::on_hosts("map_rankfile", 3, rankfile),
+        WaitingCase::on_hosts("map_counted", 3, counted),
+        WaitingCase::on_hosts("map_explain", 3, explain),
+        WaitingCase::on_hosts("map_lacks", 3, lacks),
+        WaitingCase::on_hosts("map_preload", 3, preload),
+    ]
 }
 
 /// A rank for each line, or each word.

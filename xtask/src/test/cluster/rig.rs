@@ -10,6 +10,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// What a case needs to run.
+#[derive(Clone, Debug)]
 pub struct Rig {
     /// The library under test, installed.
     pub dist: PathBuf,

@@ -1,8 +1,9 @@
 //! Users of the same hosts and of a host beside them, who have no part in a job: what they find and say there does it no harm.
 
-use super::super::{Session, Verdict, deadline};
-use super::rig::{LIMIT, Rig, contains, expect, on, verdict};
-use crate::cluster::hosts::{self, Cluster, Manager};
+use super::super::deadline;
+use super::rig::{LIMIT, Rig, contains, expect};
+use super::waiting::{WaitingCase, Workplace};
+use crate::cluster::hosts::Cluster;
 use crate::failure::{At, Result, fail};
 use crate::shell;
 use std::path::{Path, PathBuf};
@@ -10,19 +11,16 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// `cluster/strangers…`
-pub fn cases(session: &mut Session) {
-    session.case("cluster/strangers_scan", |session| match hosts::lacks(&session.tree) {
-        Some(why) => Verdict::Skipped(why),
-        None => verdict(compiled(session).and_then(|stranger| {
-            on(session, "strangers", 3, Manager::None, |rig, cluster| scan(rig, cluster, &stranger))
-        })),
-    });
+pub fn waiting() -> Vec<WaitingCase> {
+    vec![WaitingCase::with_hosts("strangers_scan".to_owned(), |place, name| {
+        let stranger = compiled(place)?;
+        place.on_hosts(name, 3, |rig, cluster| scan(rig, cluster, &stranger)).map(|()| String::new())
+    })]
 }
 
-fn compiled(session: &Session) -> Result<PathBuf> {
-    let folder = session.scratch().join("cluster");
-    shell::folder(&folder)?;
-    let (source, program) = (session.tree.root.join("tests/cluster/stranger.c"), folder.join("stranger"));
+fn compiled(place: &Workplace) -> Result<PathBuf> {
+    let (source, program) =
+        (place.tree.root.join("tests/cluster/stranger.c"), place.rig.log.with_file_name("stranger"));
     shell::output(Command::new("gcc").args(["-O2", "-Wall", "-Werror"]).arg(source).arg("-o").arg(&program))?;
     Ok(program)
 }
@@ -31,9 +29,11 @@ fn compiled(session: &Session) -> Result<PathBuf> {
 /// checks each byte, and says that somebody was there.
 fn scan(rig: &Rig, cluster: &Cluster, stranger: &Path) -> Result<()> {
     let mut command = cluster.command("head", &[rig.dist.join("bin/mpirun").display().to_string()])?;
-    command.args(["--host", "h1:1,h2:1"]).arg(&rig.pairs).args(["65536", ROUNDS]);
+    let over = rig.log.with_file_name("over");
+    let _ = std::fs::remove_file(&over);
+    command.args(["--host", "h1:1,h2:1"]).arg(&rig.pairs).args(["65536", ROUNDS]).arg(&over);
     let mut scans: Vec<Result<String>> = Vec::new();
-    let mut ended_at = None;
+    let mut is_there = false;
     let log = rig.log.with_extension("strangers");
     let ended = deadline::run_while(&mut command, LIMIT * 2, &log, |_, _| {
         let begin = Instant::now();
@@ -46,11 +46,15 @@ fn scan(rig: &Rig, cluster: &Cluster, stranger: &Path) -> Result<()> {
             shell::output(command.arg(stranger).args(PORTS).args(["10.78.0.254", "10.78.0.1", "10.78.0.2"]))
         }));
         // Still there: what was said was said to a job.
-        ended_at = runs(cluster).then(Instant::now);
+        is_there = runs(cluster);
+        // If there is none, the job goes on until its limit, and fails.
+        let _ = std::fs::write(&over, "");
     })?;
     expect(&ended, 0)?;
     contains(&ended.out, "ok two_pairs")?;
-    ended_at.ok_or_else(|| fail("the job was over before the strangers had done"))?;
+    if !is_there {
+        return Err(fail("the job was over before the strangers had done"));
+    }
     for said in scans {
         let said = said?;
         let answered: u32 = said.split(' ').next().unwrap_or_default().parse().at("read how many ports answered")?;
@@ -69,5 +73,5 @@ fn runs(cluster: &Cluster) -> bool {
 
 /// Those that the system gives to programs that ask for none.
 const PORTS: [&str; 2] = ["32768", "60999"];
-/// The job lasts longer than both scans.
-const ROUNDS: &str = "40000";
+/// More than there is time for: the job ends when both scans have.
+const ROUNDS: &str = "100000000";

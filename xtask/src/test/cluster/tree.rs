@@ -1,25 +1,23 @@
 //! Daemons that log in to further hosts (`plm_tree_radix`): who logs in to whom, who speaks with whom, and what mpirun says of a login
 //! that another host tried.
 
-use super::super::{Session, Verdict};
 use super::hosts::said;
-use super::rig::{OnHosts, Rig, contains, expect, killed_ends, on, placed, run, verdict};
-use crate::cluster::hosts::{self, Cluster, Manager};
+use super::rig::{Rig, contains, expect, killed_ends, placed, run};
+use super::waiting::WaitingCase;
+use crate::cluster::hosts::Cluster;
 use crate::failure::{At, Result, fail};
 use crate::shell;
 use std::process::Command;
 use std::sync::Mutex;
 
 /// `cluster/tree…`
-pub fn cases(session: &mut Session) {
-    let cases: [(&str, OnHosts); 4] =
-        [("logins", logins), ("connections", connections), ("refused", refused), ("killed", killed)];
-    for (name, case) in cases {
-        session.case(&format!("cluster/tree_{name}"), |session| match hosts::lacks(&session.tree) {
-            Some(why) => Verdict::Skipped(why),
-            None => verdict(on(session, "tree", 4, Manager::None, case)),
-        });
-    }
+pub fn waiting() -> Vec<WaitingCase> {
+    vec![
+        WaitingCase::on_hosts("tree_logins", 4, logins),
+        WaitingCase::on_hosts("tree_connections", 4, connections),
+        WaitingCase::on_hosts("tree_refused", 4, refused),
+        WaitingCase::on_hosts("tree_killed", 4, killed),
+    ]
 }
 
 /// Each host is logged in to by its parent in the tree.

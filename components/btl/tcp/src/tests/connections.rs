@@ -27,6 +27,9 @@ pub(super) fn alone() -> MutexGuard<'static, ()> {
         btl::register_handler(0, arrive).unwrap();
         btl::on_failure(|peer| FAILED.lock().unwrap().push(peer));
     });
+    // Of a test that failed, which is no failure of the next one.
+    ARRIVED.clear_poison();
+    FAILED.clear_poison();
     ARRIVED.lock().unwrap().clear();
     FAILED.lock().unwrap().clear();
     guard

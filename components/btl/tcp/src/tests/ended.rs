@@ -1,11 +1,12 @@
 //! Paths that are refused for a time while somebody watches the peer's process, as mpirun does.
 
-use super::connections::{FAILED, poll_once};
+use super::connections::{FAILED, poll_once, state};
 use super::relay::Relay;
 use super::resume::{PLAIN, TAKEN, endpoint, host, poll_until, quick, resumed, start};
-use super::retries::free_port;
+use super::retries::{client, free_port, listener};
 use super::*;
 use crate::record::Protect;
+use crate::state::State;
 use opal_core::framework::btl;
 use std::sync::{Mutex, MutexGuard, Once};
 use std::time::{Duration, Instant};
@@ -76,11 +77,15 @@ impl Behind {
         true
     }
 
-    /// Sends as process `side`.
+    /// Sends as process `side`, which must be possible within 20 s.
     fn send(&mut self, side: usize, number: u64, bytes: usize) {
         let transport = &self.hosts[side].transport;
+        let end = Instant::now() + Duration::from_secs(20);
         // What has broken takes nothing until the next poll.
-        while transport.send(endpoint(side, 0, 1), PLAIN, number, &vec![1; bytes]).is_err() {
+        while let Err(why) = transport.send(endpoint(side, 0, 1), PLAIN, number, &vec![1; bytes]) {
+            let failed = FAILED.lock().unwrap().clone();
+            assert!(failed.is_empty(), "process {side} was to send message {number}, and counts {failed:?} as lost");
+            assert!(Instant::now() < end, "process {side} was to send message {number}, and for 20 s: {why:?}");
             self.poll(usize::MAX, Duration::from_millis(1));
         }
         self.hosts[side].transport.flush();
@@ -153,4 +158,34 @@ fn a_watched_peer_that_is_refused_for_too_long_is_out_of_reach() {
     for part in ["process 1 cannot be reached any more", "Tried: from 127.0.0.1", "nobody listens"] {
         assert!(said.contains(part), "`{said}` does not say `{part}`");
     }
+}
+
+/// A firewall that accepts for the peer and closes at once. Somebody else who does that is given up after fifteen times.
+#[test]
+fn a_watched_peer_may_be_closed_more_often_than_a_stranger() {
+    let watched = watched();
+    let closed_so_often = |expected: fn(State) -> bool| {
+        let (listener, port) = listener();
+        listener.set_nonblocking(true).unwrap();
+        let (low, there) = client(Duration::from_secs(30), None, port);
+        low.transport.send(there, PLAIN, 1, b"hello?").unwrap();
+        // Fifteen times take ten seconds, with their pauses.
+        low.transport.connection(there.0).unwrap().tx.lock().closed = 15;
+        poll_until(&[low], 20, || {
+            _ = listener.accept();
+            expected(state(low, there))
+        });
+        (low, port)
+    };
+    let (low, port) = closed_so_often(|state| matches!(state, State::Backoff { .. }));
+    assert_eq!(*FAILED.lock().unwrap(), [0; 0]);
+    let high = tcp_with_port(job(1, 2), IpAddr::V4(Ipv4Addr::LOCALHOST), port);
+    high.transport.add(0, 0, record(high), record(low)).unwrap();
+    poll_until(&[low, high], 20, || TAKEN.lock().unwrap().len() == 1);
+    assert_eq!(*FAILED.lock().unwrap(), [0; 0]);
+
+    *KNOWN.lock().unwrap() = None;
+    closed_so_often(|state| state == State::Closed);
+    assert_eq!(*FAILED.lock().unwrap(), [1]);
+    drop(watched);
 }

@@ -12,7 +12,7 @@ use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
 
 /// Process 0 of two, which gives up after this time and so many retries, and its endpoint of a peer at a port.
-fn client(timeout: Duration, connect_retries: impl Into<Option<u32>>, port: u16) -> (&'static Tcp, Endpoint) {
+pub fn client(timeout: Duration, connect_retries: impl Into<Option<u32>>, port: u16) -> (&'static Tcp, Endpoint) {
     let connect_retries = connect_retries.into();
     let limits = Limits { connect_timeout_ns: timeout.as_nanos() as u64, connect_retries, ..limits() };
     let low = tcp_at(job(0, 2), IpAddr::V4(Ipv4Addr::LOCALHOST), limits);
@@ -31,7 +31,7 @@ pub fn free_port() -> u16 {
     port
 }
 
-fn listener() -> (TcpListener, u16) {
+pub fn listener() -> (TcpListener, u16) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     (listener, port)

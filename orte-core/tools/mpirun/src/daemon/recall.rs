@@ -1,11 +1,14 @@
 //! Calling again after the connection upwards broke: one address after the other, that of the broken one last, until one answers, the other
 //! end has ended, or it is too late. Nothing here waits.
+//!
+//! Whoever refuses may be a firewall, for some seconds. The other end has ended where it refuses and the agent that started this daemon has
+//! hung up, too, or has it refuse for [`REJECTED`](crate::link::REJECTED).
 
 use super::call::begin;
 use super::greeting::{Failure, Greeting, Progress};
-use crate::link::Wire;
+use crate::link::{REJECTED, Wire};
 use orte_core::oob::{Calling, Secret};
-use rustix::event::PollFlags;
+use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::net::sockopt;
@@ -26,6 +29,8 @@ pub struct Recall {
     whom: Whom,
     /// Where the connection was.
     broken: Option<SocketAddr>,
+    /// When it broke.
+    since: Instant,
     /// The place of the next address.
     next: usize,
     /// Addresses of this turn where nobody listens any more.
@@ -62,7 +67,8 @@ impl Recall {
     pub fn new(mut whom: Whom, broken: Option<SocketAddr>, until: Instant) -> Recall {
         // It may have broken with a path that others do not share.
         whom.addresses.sort_by_key(|address| Some(*address) == broken);
-        Recall { whom, broken, next: 0, refused: 0, attempt: None, not_before: Instant::now(), until }
+        let since = Instant::now();
+        Recall { whom, broken, since, next: 0, refused: 0, attempt: None, not_before: since, until }
     }
 
     /// What to wait for.
@@ -106,12 +112,13 @@ impl Recall {
         }
     }
 
-    /// The process has ended if its host says so where the connection was: another machine may have one of the other addresses. So it has
-    /// if none of them is left.
+    /// The process may have ended if its host says so where the connection was: another machine may have one of the other addresses. So it
+    /// may if none of them is left.
     fn failed(&mut self, address: SocketAddr, is_refused: bool, now: Instant) -> Outcome {
         if is_refused {
             self.refused += 1;
-            if self.broken == Some(address) || self.refused == self.whom.addresses.len() {
+            let may_have_ended = self.broken == Some(address) || self.refused == self.whom.addresses.len();
+            if may_have_ended && (now >= self.since + REJECTED || has_hung_up(rustix::stdio::stderr())) {
                 return Outcome::Over;
             }
         }
@@ -150,6 +157,15 @@ impl Step {
     }
 }
 
+/// Whether nobody is left who would read what is written there. sshd(8) closes its end when the client has gone, which mpirun takes along
+/// when it ends.
+fn has_hung_up(output: BorrowedFd<'_>) -> bool {
+    let mut poll = [PollFd::from_borrowed_fd(output, PollFlags::empty())];
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    let gone = PollFlags::ERR | PollFlags::HUP;
+    rustix::event::poll(&mut poll, Some(&now)).is_ok() && poll[0].revents().intersects(gone)
+}
+
 /// The host answers that nobody listens.
 fn is_refusal(failure: &Failure) -> bool {
     matches!(failure, Failure::System(Errno::CONNREFUSED))
@@ -159,3 +175,23 @@ fn is_refusal(failure: &Failure) -> bool {
 const ANSWER: Duration = Duration::from_secs(2);
 /// After all of them were tried.
 const PAUSE: Duration = Duration::from_millis(200);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_agent_that_has_gone_has_hung_up() {
+        let (reader, writer) = rustix::pipe::pipe().unwrap();
+        assert!(!has_hung_up(writer.as_fd()));
+        drop(reader);
+        assert!(has_hung_up(writer.as_fd()));
+        let (near, far) = std::os::unix::net::UnixStream::pair().unwrap();
+        // As a client of ssh that says nothing more.
+        far.shutdown(std::net::Shutdown::Write).unwrap();
+        assert!(!has_hung_up(near.as_fd()));
+        drop(far);
+        assert!(has_hung_up(near.as_fd()));
+        assert!(!has_hung_up(std::fs::File::open("/dev/null").unwrap().as_fd()));
+    }
+}
