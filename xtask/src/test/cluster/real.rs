@@ -201,7 +201,7 @@ fn python(session: &mut Session, dist: &Path, launcher: Launcher, hosts: u32) ->
         if !wrong.is_empty() {
             return Err(fail(wrong));
         }
-        all_sent(cluster, &before, 1 << 20)
+        all_sent(cluster, &before, 1 << 19)
     })
 }
 
