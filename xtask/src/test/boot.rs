@@ -42,6 +42,7 @@ pub fn tier(session: &mut Session) -> Result<()> {
     session.case("boot/heat@4 --smp 2", |session| several(session, &["--smp", "2"], 4));
     session.case("boot/heat@2+2 hosted", |session| several(session, &["--hosted"], 2));
     session.case("boot/no_files@2", |session| right(session, "tests/baremetal/no_files.c", 2, &[], "no files here"));
+    session.case("boot/no_files@2", |session| right(session, "tests/baremetal/no_files.c", 2, &[], "no files here"));
     session.case("boot/mca@2", chosen);
     session.case("boot/bench", bench);
     session.case("boot/heat@2 -DSEED_HALO_MISTAKE", seeded);
