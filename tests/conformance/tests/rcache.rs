@@ -4,7 +4,7 @@
 use opal_core::framework::rcache::{Component, Lease, Module};
 use opal_core::framework::{self, memory};
 use std::ptr::null_mut;
-use std::sync::Once;
+use std::sync::{Once, PoisonError, RwLock, RwLockReadGuard};
 use test_conformance::rcache::{Card, acquire, suite};
 
 opal_core::image![framework::atomics, memcpy_portable, memory_hook, rcache_grdma, timer_clock];
@@ -12,7 +12,17 @@ opal_core::image![framework::atomics, memcpy_portable, memory_hook, rcache_grdma
 const PAGE: usize = 4096;
 const BYTES: usize = 64 * PAGE;
 
-fn begin(most: Option<usize>) -> (&'static Card, Box<dyn Module + Send>) {
+/// Shared by tests that unmap memory, which may end registrations of any other one.
+static RUNNING: RwLock<()> = RwLock::new(());
+
+/// A card and its cache, and what to hold meanwhile.
+fn begin(most: Option<usize>) -> (&'static Card, Box<dyn Module + Send>, RwLockReadGuard<'static, ()>) {
+    let running = RUNNING.read().unwrap_or_else(PoisonError::into_inner);
+    let (card, cache) = made(most);
+    (card, cache, running)
+}
+
+fn made(most: Option<usize>) -> (&'static Card, Box<dyn Module + Send>) {
     static BEGUN: Once = Once::new();
     BEGUN.call_once(|| {
         opal_core::sync::raise_threads();
@@ -50,14 +60,14 @@ fn unmap(address: usize, bytes: usize) {
 
 #[test]
 fn the_suite() {
-    begin(None);
+    let _running = begin(None);
     let cases = suite(&rcache_grdma::COMPONENT).expect("every promise is kept");
     assert!(cases > 400, "{cases}");
 }
 
 #[test]
 fn a_second_transfer_registers_nothing() {
-    let (card, cache) = begin(None);
+    let (card, cache, _running) = begin(None);
     let block = vec![1u8; 4 << 20];
     let address = block.as_ptr().addr();
     let first = number(&*cache, address, block.len());
@@ -72,7 +82,7 @@ fn a_second_transfer_registers_nothing() {
 
 #[test]
 fn memory_that_comes_to_the_same_address_is_registered_anew() {
-    let (_, cache) = begin(None);
+    let (_, cache, _running) = begin(None);
     let base = map_at(0, BYTES);
     let check = |what: &str, bytes: usize, change: &dyn Fn()| {
         let before = number(&*cache, base, bytes);
@@ -106,7 +116,7 @@ fn memory_that_comes_to_the_same_address_is_registered_anew() {
 
 #[test]
 fn a_heap_that_shrinks_and_a_segment_that_is_detached() {
-    let (_, cache) = begin(None);
+    let (_, cache, _running) = begin(None);
     let base = map_at(0, BYTES);
     let before = number(&*cache, base, BYTES);
     // SAFETY: a new segment.
@@ -129,7 +139,7 @@ fn a_heap_that_shrinks_and_a_segment_that_is_detached() {
 
 #[test]
 fn realloc_finds_nothing_of_pages_that_went() {
-    let (card, cache) = begin(None);
+    let (card, cache, _running) = begin(None);
     // SAFETY: no preconditions.
     let mut block = unsafe { libc::malloc(1 << 20) };
     for round in 0..64 {
@@ -148,7 +158,7 @@ fn realloc_finds_nothing_of_pages_that_went() {
 /// What the C library unmaps by itself is not told, so it is not kept: a thread's stack, and data of another library.
 #[test]
 fn what_ends_unseen_is_not_kept() {
-    let (card, cache) = begin(None);
+    let (card, cache, _running) = begin(None);
     let once = |address: usize, bytes: usize, what: &str| {
         assert!(!memory::sees(address, bytes), "{what}");
         let (lease, number) = acquire(&*cache, address, bytes).unwrap();
@@ -169,7 +179,8 @@ fn what_ends_unseen_is_not_kept() {
 
 #[test]
 fn a_child_of_fork_changes_nothing_here() {
-    let (card, cache) = begin(None);
+    let _alone = RUNNING.write().unwrap_or_else(PoisonError::into_inner);
+    let (card, cache) = made(None);
     let base = map_at(0, BYTES);
     let before = number(&*cache, base, BYTES);
     // SAFETY: the child makes system calls and ends.
@@ -188,7 +199,7 @@ fn a_child_of_fork_changes_nothing_here() {
 
 #[test]
 fn threads_that_map_and_unmap() {
-    let (card, cache) = begin(None);
+    let (card, cache, _running) = begin(None);
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
@@ -215,7 +226,7 @@ fn threads_that_map_and_unmap() {
 /// Where the card has room for less than the cache would keep, what was not used for the longest time ends.
 #[test]
 fn a_full_card_gives_room() {
-    let (card, cache) = begin(Some(3));
+    let (card, cache, _running) = begin(Some(3));
     let base = map_at(0, BYTES);
     for round in 0..10 {
         number(&*cache, base + round * 4 * PAGE, PAGE);
