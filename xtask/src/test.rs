@@ -185,7 +185,8 @@ fn enters(filter: &[String], tier: &Tier) -> bool {
     }
 }
 
-/// In the order in which they run: what finds most per minute first.
+/// In the order in which they run. Those that mostly wait come first, while others compute beside them: ranks that yield to one another would
+/// leave a core to what computes, whatever its niceness.
 const TIERS: &[Tier] = &[
     Tier::new("tidy", 0.5, steps::tidy).only_ci(),
     Tier::new("clippy", 3.0, steps::clippy).only_ci().only_computes(),
@@ -193,18 +194,10 @@ const TIERS: &[Tier] = &[
     Tier::new("unit", 5.0, cargo::tier),
     Tier::new("image", 4.0, images::tier),
     Tier::new("new", 4.0, new::tier).only_computes(),
-    Tier::new("c", 6.0, programs::tier),
-    Tier::new("fortran", 1.0, fortran::tier),
-    Tier::new("rust", 3.0, rust::tier),
-    Tier::new("coll", 5.5, coll::tier),
-    Tier::new("mutants", 0.1, mutants::tier),
     Tier::new("decisions", 0.5, decisions::tier),
     Tier::new("sockets", 0.5, sockets::tier),
-    Tier::new("unexpected", 1.5, unexpected::tier),
     Tier::new("dynamic", 1.0, dynamic::tier),
     Tier::new("seeing", 1.0, seeing::tier),
-    Tier::new("copies", 1.5, copies::tier),
-    Tier::new("heap", 5.5, heap::tier),
     Tier::new("integrity", 5.0, integrity::tier),
     Tier::new("files", 0.7, files::tier),
     Tier::new("bad_input", 2.0, bad_input::tier),
@@ -219,6 +212,14 @@ const TIERS: &[Tier] = &[
     Tier::new("nodes", 2.0, nodes::tier),
     Tier::new("cluster", 3.5, cluster::tier),
     Tier::new("fabrics", 1.3, fabrics::tier),
+    Tier::new("c", 6.0, programs::tier),
+    Tier::new("fortran", 1.0, fortran::tier),
+    Tier::new("rust", 3.0, rust::tier),
+    Tier::new("coll", 5.5, coll::tier),
+    Tier::new("mutants", 0.1, mutants::tier),
+    Tier::new("unexpected", 1.5, unexpected::tier),
+    Tier::new("copies", 1.5, copies::tier),
+    Tier::new("heap", 5.5, heap::tier),
     Tier::new("instructions", 0.5, instructions::tier),
     Tier::new("bench", 0.5, benchmarks::tier),
     Tier::new("fpga", 4.0, fpga::tier),
