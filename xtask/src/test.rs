@@ -65,7 +65,7 @@ struct Tier {
     run: fn(&mut Session) -> Result<()>,
     /// Only `ci` runs it unless a filter names it.
     ci_only: bool,
-    /// Compilers and searches, whose answer no load changes: `ci` runs them with what the other tiers leave of the processors.
+    /// Compilers and searches, whose answer no load changes: `ci` runs them beside the other tiers.
     only_computes: bool,
 }
 
@@ -118,8 +118,8 @@ fn tiers(options: &Options, progress: &Progress, ci: bool) -> Result<()> {
     }
 }
 
-/// Most tests wait for one another most of the time. What only computes runs beside them, with what they leave of the processors; its
-/// lines come behind theirs.
+/// Many tests wait most of the time. What only computes runs beside them, with what they leave of the processors, and what ranks that
+/// yield to one another give away; its lines come behind theirs.
 fn two_lanes(session: &mut Session) -> Result<()> {
     let (options, progress) = (session.options, session.progress);
     let mut beside = Session::new(options, progress)?;
