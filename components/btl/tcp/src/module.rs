@@ -352,7 +352,7 @@ impl btl::Module for Module {
 
     fn poll_peer(&self, from: Endpoint, _polls: u32) -> Option<RxMessage<'_>> {
         let mut poller = self.tcp.poller.lock();
-        let (payload, frame) = poller.peek(from.0)?;
+        let (payload, frame) = poller.peek(&self.tcp.transport, from.0)?;
         let (at, bytes) = (payload.as_ptr(), payload.len());
         // SAFETY: the frame lies in its connection's buffer until `consume`: the caller is the only thread and neither
         // polls nor reads before.

@@ -156,7 +156,7 @@ impl Poller {
     }
 
     /// The next frame of one connection, reading from its socket if there is none yet.
-    pub fn peek(&mut self, id: u32) -> Option<(&[u8], Frame)> {
+    pub fn peek(&mut self, transport: &Transport, id: u32) -> Option<(&[u8], Frame)> {
         let rx = self.rx.get(id)?;
         if rx.has_ended() {
             return None;
@@ -172,6 +172,13 @@ impl Poller {
                     return None;
                 }
                 Read::More | Read::Empty => next = rx.next(),
+            }
+            // Perhaps nothing else will come here for long.
+            if let RxEvent::Incomplete = next
+                && rx.has_acknowledgements()
+            {
+                self.acknowledge(transport, id);
+                return None;
             }
         }
         if !matches!(next, RxEvent::Incomplete) && !self.buffered.contains(&id) {

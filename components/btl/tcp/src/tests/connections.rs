@@ -273,7 +273,7 @@ fn one_peer_is_polled_and_buffered_frames_are_delivered() {
     let end = Instant::now() + Duration::from_secs(5);
     let immediate = loop {
         let mut poller = high.poller.lock();
-        if let Some((payload, Frame { immediate, .. })) = poller.peek(back.0) {
+        if let Some((payload, Frame { immediate, .. })) = poller.peek(&high.transport, back.0) {
             assert_eq!(payload, b"later");
             poller.consume(&high.transport, back.0);
             break immediate;

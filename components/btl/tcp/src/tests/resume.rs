@@ -446,6 +446,28 @@ fn a_measurement_counts_what_is_on_its_way() {
     poll_until(&hosts, 20, || TAKEN.lock().unwrap().len() == 3);
 }
 
+/// A process that waits for a message of the peer looks at this connection alone.
+#[test]
+fn an_acknowledgement_is_noted_by_who_waits_for_a_message() {
+    let _guard = start();
+    let hosts = hosts(1, quick(Protect::None));
+    let to = endpoint(0, 0, 1);
+    let send = |bytes: usize| hosts[0].transport.send(to, PLAIN, 0, &vec![1; bytes]).unwrap();
+    send(5);
+    hosts[0].transport.flush();
+    poll_until(&hosts, 20, || TAKEN.lock().unwrap().len() == 1);
+    send(300 << 10);
+    let unacknowledged = || hosts[0].transport.connection(to.0).unwrap().tx.lock().throughput();
+    let end = Instant::now() + Duration::from_secs(20);
+    while unacknowledged().is_none_or(|throughput| throughput.unacknowledged > 0) {
+        assert!(Instant::now() < end, "it is not noted:{}", story(&hosts));
+        poll_once(hosts[1]);
+        let mut poller = hosts[0].poller.lock();
+        assert!(poller.peek(&hosts[0].transport, to.0).is_none());
+    }
+    assert_eq!(TAKEN.lock().unwrap().len(), 2);
+}
+
 /// Each message is an answer, so that the system waits for the next one before it acknowledges: 40 ms if none comes.
 #[test]
 fn what_came_is_acknowledged_at_once_when_the_stream_is_to_end() {
