@@ -3,35 +3,57 @@
 //!
 //! Orders with more than a few preemptions are left out: two in a run for every day, three with `--all`.
 
+use super::session::unit_tests::{Program, UnitTests};
 use super::{Session, Verdict, deadline};
 use crate::failure::Result;
 use crate::tree;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// `loom/…`.
+/// `loom/…`: one call of cargo compiles the models of all packages, whose time is nearly all of this tier's.
 pub fn tier(session: &mut Session) -> Result<()> {
-    for package in PACKAGES {
-        session.case(&format!("loom/{package}"), |session| check(session, package));
+    let wanted: Vec<&str> =
+        PACKAGES.iter().copied().filter(|package| session.wants(&format!("loom/{package}"))).collect();
+    if wanted.is_empty() {
+        return Ok(());
+    }
+    let start = Instant::now();
+    let compiled = if session.options.list { None } else { Some(compile(session, &wanted)) };
+    if let Some(compiled) = compiled.as_ref().filter(|compiled| !compiled.errors.is_empty()) {
+        session.report.result("loom/compile", start.elapsed(), Verdict::Failed(compiled.errors.clone()));
+    }
+    for package in wanted {
+        session.case(&format!("loom/{package}"), |session| {
+            let mut programs = compiled.iter().flat_map(|compiled| &compiled.programs);
+            match programs.find(|program| program.name == package) {
+                Some(program) => check(session, program),
+                None => Verdict::Failed("cargo left no test program of it".to_owned()),
+            }
+        });
     }
     Ok(())
 }
 
-fn check(session: &mut Session, package: &str) -> Verdict {
-    let preemptions = if session.options.all { "3" } else { "2" };
+fn compile(session: &Session, packages: &[&str]) -> UnitTests {
     let mut cargo = tree::cargo();
-    cargo.env("RUSTFLAGS", "--cfg loom").env("LOOM_MAX_PREEMPTIONS", preemptions);
+    cargo.env("RUSTFLAGS", "--cfg loom");
     // Thousands of orders.
     cargo.env("CARGO_PROFILE_TEST_OPT_LEVEL", "1").env("CARGO_PROFILE_DEV_OPT_LEVEL", "1");
-    cargo.args(["test", "--lib", "--package", package]);
-    cargo.arg("--manifest-path").arg(session.tree.root.join("Cargo.toml"));
+    cargo.args(["test", "--lib", "--no-run", "--no-fail-fast", "--quiet"]);
+    packages.iter().for_each(|package| _ = cargo.args(["--package", package]));
     cargo.arg("--target-dir").arg(session.tree.target.join("loom"));
-    cargo.args(["--", "models::"]);
-    let log = session.scratch().join(format!("loom.{package}.log"));
-    match deadline::run(&mut cargo, LIMIT, &log) {
+    UnitTests::compiled_by(&mut cargo, &session.tree)
+}
+
+fn check(session: &Session, program: &Program) -> Verdict {
+    let preemptions = if session.options.all { "3" } else { "2" };
+    let mut command = program.command();
+    command.env("LOOM_MAX_PREEMPTIONS", preemptions).arg("models::");
+    let log = session.scratch().join(format!("loom.{}.log", program.name));
+    match deadline::run(&mut command, LIMIT, &log) {
         Ok(ended) if !ended.ended_with(0) => Verdict::Failed(ended.story()),
         // A filter that fits nothing is a test that cannot fail.
         Ok(ended) => match passed(&ended.out) {
-            0 => Verdict::Failed(format!("{package} has no models\n{}", ended.story())),
+            0 => Verdict::Failed(format!("{} has no models\n{}", program.name, ended.story())),
             models => Verdict::Passed(format!("{models} models, at most {preemptions} preemptions")),
         },
         Err(failure) => failure.into(),

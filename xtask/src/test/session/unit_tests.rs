@@ -31,9 +31,14 @@ impl UnitTests {
     pub fn compile(tree: &Tree) -> UnitTests {
         let mut command = cargo();
         command.args(["test", "--workspace", "--no-run", "--no-fail-fast", "--quiet"]);
+        UnitTests::compiled_by(&mut command, tree)
+    }
+
+    /// Those of one call of `cargo test --no-run`, whose choice of packages and environment is the caller's.
+    pub fn compiled_by(command: &mut Command, tree: &Tree) -> UnitTests {
         command.args(["--message-format", "json-render-diagnostics"]);
         command.arg("--manifest-path").arg(tree.root.join("Cargo.toml"));
-        let outcome = match shell::outcome(&mut command, COMPILE_LIMIT) {
+        let outcome = match shell::outcome(command, COMPILE_LIMIT) {
             Ok(outcome) => outcome,
             Err(failure) => return UnitTests { programs: Vec::new(), errors: failure.text },
         };
