@@ -224,6 +224,8 @@ const TIERS: &[Tier] = &[
     Tier::new("bench", 0.5, benchmarks::tier),
     Tier::new("fpga", 4.0, fpga::tier),
     Tier::new("boot", 3.0, boot::images).only_computes(),
+    // Behind the others: no other library is compiled meanwhile, which would wait for this one.
+    Tier::new("image", 2.0, images::compiled).only_computes(),
     Tier::new("boot", 6.0, boot::tier),
     Tier::new("peers", 2.0, peers::tier),
     Tier::new("mpi4py", 6.0, mpi4py::tier),

@@ -169,14 +169,7 @@ impl<T> Awaited for Unfinished<'_, T> {
 
 /// As [`finish`], of something that does not say what it waits for.
 pub fn block_on(mut poll: impl FnMut() -> Result<bool>) -> Result<()> {
-    let mut last = Ok(false);
-    progress::flush();
-    wait::until(|| {
-        last = poll();
-        progress::flush();
-        !matches!(last, Ok(false))
-    })?;
-    last.map(drop)
+    finish(&mut poll, |poll| poll(), |_| Subject::UNKNOWN)
 }
 
 /// Gives all participants the words of one, along a binomial tree. The others pass an empty list.

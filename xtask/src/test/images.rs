@@ -20,11 +20,16 @@ pub fn tier(session: &mut Session) -> Result<()> {
     for (name, arguments, words) in REFUSED {
         session.case(&format!("image/refuses_{name}"), |session| refused(session, arguments, words));
     }
-    session.case("image/direct_and_outside", direct_and_outside);
     if session.options.all {
         session.case("image/minimal", |session| other(session, "minimal", &["minimal"], false));
         session.case("image/fat", |session| other(session, "fat", &[], true));
     }
+    Ok(())
+}
+
+/// A library that is only compiled and checked.
+pub fn compiled(session: &mut Session) -> Result<()> {
+    session.case("image/direct_and_outside", direct_and_outside);
     Ok(())
 }
 
