@@ -105,6 +105,18 @@ impl Striping {
     pub fn is_wanted(&self) -> bool {
         self.factor.is_some() || self.unit.is_some() || self.start_device.is_some()
     }
+
+    /// As processes tell each other.
+    pub fn words(&self) -> [u64; 4] {
+        let word = |number: Option<u64>| number.map_or(0, |number| number.saturating_add(1));
+        [word(self.factor.map(u64::from)), word(self.unit), word(self.start_device.map(u64::from)), 0]
+    }
+
+    /// Of words.
+    pub fn of_words([factor, unit, start_device, _]: [u64; 4]) -> Striping {
+        let number = |word: u64| u32::try_from(word.checked_sub(1)?).ok();
+        Striping { factor: number(factor), unit: unit.checked_sub(1), start_device: number(start_device) }
+    }
 }
 
 /// The hints that are understood. MPI 5.0 §14.2.8 and, beginning with romio_ or ind_, those of ROMIO.
@@ -289,6 +301,9 @@ mod tests {
         let some = FileHints::default().updated(&Info::of(given));
         assert!(some.access_style.is_some_and(|style| style.is_random() && !style.is_sequential()));
         assert_eq!(some.striping, Striping { factor: Some(4), unit: Some(1 << 20), start_device: Some(0) });
+        for striping in [some.striping, Striping { unit: None, ..some.striping }, Striping::default()] {
+            assert_eq!(Striping::of_words(striping.words()), striping);
+        }
         assert_eq!(some.info().get("access_style").as_deref(), Some("read_once,random"));
         assert_eq!(FileHints::default().updated(&some.info()), some);
         let wrong = [
