@@ -76,7 +76,7 @@ pub struct GatherLimits {
     /// Longer pieces are not gathered.
     pub piece: u64,
     /// How many processes gather.
-    pub gatherers: u64,
+    pub aggregators: u64,
     /// The same for pieces whose data is copied once.
     pub direct_piece: u64,
     /// What a hint wants.
@@ -90,8 +90,8 @@ pub struct GatherLimits {
 impl GatherLimits {
     /// Nothing but how much memory a process takes, and the longest pieces that are gathered.
     pub const fn new(memory: u64, piece: u64) -> GatherLimits {
-        let (gatherers, wish) = (u64::MAX, HintChoice::Automatic);
-        GatherLimits { memory, piece, direct_piece: piece, gatherers, wish, alone: 0, unit: PAGE }
+        let (aggregators, wish) = (u64::MAX, HintChoice::Automatic);
+        GatherLimits { memory, piece, direct_piece: piece, aggregators, wish, alone: 0, unit: PAGE }
     }
 
     /// These, where hints of the file say nothing else.
@@ -99,13 +99,13 @@ impl GatherLimits {
     pub fn hinted(self, hints: &FileHints, direction: AccessKind) -> GatherLimits {
         let sieves = direction == AccessKind::Read && hints.sieve_read != HintChoice::Disable;
         GatherLimits {
-            memory: hints.gather_bytes.unwrap_or(self.memory).clamp(PAGE, 1 << 30),
+            memory: hints.aggregator_bytes.unwrap_or(self.memory).clamp(PAGE, 1 << 30),
             piece: self.piece,
             direct_piece: match direction {
                 AccessKind::Read => self.piece.min(DIRECT_READ_MOST),
                 AccessKind::Write => self.piece.saturating_mul(DIRECT_WRITE_TIMES),
             },
-            gatherers: hints.gatherers.map_or(self.gatherers, u64::from),
+            aggregators: hints.aggregators.map_or(self.aggregators, u64::from),
             wish: hints.gather(direction),
             alone: if sieves { self.alone } else { 0 },
             unit: hints.striping.unit.map_or(PAGE, |unit| unit.max(PAGE)),
@@ -114,7 +114,7 @@ impl GatherLimits {
 
     /// How many of so many processes gather.
     pub fn among(&self, processes: usize) -> u64 {
-        self.gatherers.clamp(1, processes as u64)
+        self.aggregators.clamp(1, processes as u64)
     }
 }
 
@@ -240,10 +240,8 @@ mod tests {
         // Copies pay for longer pieces to write, and for shorter ones to read.
         let longer = |bytes: u32| {
             let end = u64::from(bytes) * 32;
-            [0, u64::from(bytes)].map(|first| AccessExtent {
-                direct: true,
-                ..extent(first, first + end, end / 2, bytes)
-            })
+            [0, u64::from(bytes)]
+                .map(|first| AccessExtent { direct: true, ..extent(first, first + end, end / 2, bytes) })
         };
         let limits = |direction| GatherLimits::new(65536, 16384).hinted(&FileHints::default(), direction);
         for (bytes, direction, wanted) in [

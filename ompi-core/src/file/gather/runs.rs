@@ -166,7 +166,8 @@ mod tests {
         assert_eq!(merged(&mut [&[run(u32::MAX, u32::MAX)]], 0, 4096), None);
         assert_eq!(merged(&mut [], 0, 0), Some((0, vec![])));
         // One list goes on where a run of another one begins, within it and behind it.
-        let over = [vec![run(0, 10), run(12, 2)], vec![run(3, 4), run(11, 5), run(40, 1)], vec![run(3, 30), run(41, 1)]];
+        let over =
+            [vec![run(0, 10), run(12, 2)], vec![run(3, 4), run(11, 5), run(40, 1)], vec![run(3, 30), run(41, 1)]];
         let over = over.each_ref().map(|list| &list[..]);
         assert_eq!(merged(&mut over.clone(), 0, 42), Some((35, vec![run(0, 33), run(40, 2)])));
         assert_eq!(merged(&mut over.clone(), 7, 42), Some((42, vec![run(0, 42)])));
