@@ -16,6 +16,7 @@ struct bench {
     struct options o;
     int rank, ranks;
     int members; /* how many ranks measure */
+    int lone;    /* one rank will do */
     int all;     /* a sample is what the slowest rank took, not what rank 0 took */
     int threads; /* level to ask for; 0: plain MPI_Init */
     double *apart; /* NULL, or to what a chunk adds the seconds that are not to be counted */
@@ -129,7 +130,7 @@ static inline struct bench bench_start(int *argc, char ***argv, struct bench b)
     go = parse_options(&b.o, *argc, *argv, b.rank == 0);
     if (b.members == 0)
         b.members = b.ranks;
-    if (go == 1 && b.ranks < 2) {
+    if (go == 1 && b.ranks < 2 && !b.lone) {
         fprintf(stderr, "%s: needs 2 ranks, this job has 1; start it with mpirun -n 2\n", b.o.program);
         go = -1;
     }

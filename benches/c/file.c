@@ -129,7 +129,7 @@ static void measure(const struct bench *b, int size, const char *name)
 
 int main(int argc, char **argv)
 {
-    struct bench b = {.o = {.program = "file", .repetitions = 20, .chunk_us = 20000, .sizes = {1 << 20}, .size_count = 1}, .all = 1};
+    struct bench b = {.o = {.program = "file", .repetitions = 20, .chunk_us = 20000, .sizes = {1 << 20}, .size_count = 1}, .lone = 1, .all = 1};
     struct flag flags[] = {{"--clustered", "as --interleaved, in two places of the file far apart", &clustered},
                            {"--unique", "nobody else has the file open", &unique},
                            {"--nonblocking", "four of these calls under way at a time", &nonblocking},

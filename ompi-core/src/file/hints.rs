@@ -105,6 +105,18 @@ impl Striping {
     pub fn is_wanted(&self) -> bool {
         self.factor.is_some() || self.unit.is_some() || self.start_device.is_some()
     }
+
+    /// As processes tell each other.
+    pub fn words(&self) -> [u64; 4] {
+        let word = |number: Option<u64>| number.map_or(0, |number| number.saturating_add(1));
+        [word(self.factor.map(u64::from)), word(self.unit), word(self.start_device.map(u64::from)), 0]
+    }
+
+    /// Of words.
+    pub fn of_words([factor, unit, start_device, _]: [u64; 4]) -> Striping {
+        let number = |word: u64| u32::try_from(word.checked_sub(1)?).ok();
+        Striping { factor: number(factor), unit: unit.checked_sub(1), start_device: number(start_device) }
+    }
 }
 
 /// The hints that are understood. MPI 5.0 §14.2.8 and, beginning with romio_ or ind_, those of ROMIO.
@@ -119,9 +131,9 @@ pub struct FileHints {
     /// striping_factor, striping_unit and start_iodevice. Parts of the file that processes gather begin at multiples of the unit.
     pub striping: Striping,
     /// cb_buffer_size: bytes of memory that a process takes to gather in, in a collective access.
-    pub gather_bytes: Option<u64>,
+    pub aggregator_bytes: Option<u64>,
     /// cb_nodes: how many processes gather.
-    pub gatherers: Option<u32>,
+    pub aggregators: Option<u32>,
     /// romio_cb_read: whether processes gather what all read.
     pub gather_read: HintChoice,
     /// romio_cb_write: whether processes gather what all write.
@@ -144,8 +156,8 @@ impl Default for FileHints {
             fcoll: None,
             access_style: None,
             striping: Striping { factor: None, unit: None, start_device: None },
-            gather_bytes: None,
-            gatherers: None,
+            aggregator_bytes: None,
+            aggregators: None,
             gather_read: HintChoice::Automatic,
             gather_write: HintChoice::Automatic,
             sieve_read: HintChoice::Automatic,
@@ -171,8 +183,8 @@ impl FileHints {
         self.striping.unit = number("striping_unit").or(self.striping.unit);
         let device = info.get("start_iodevice").and_then(|number| number.trim().parse().ok());
         self.striping.start_device = device.or(self.striping.start_device);
-        self.gather_bytes = number("cb_buffer_size").or(self.gather_bytes);
-        self.gatherers = number("cb_nodes").and_then(|number| u32::try_from(number).ok()).or(self.gatherers);
+        self.aggregator_bytes = number("cb_buffer_size").or(self.aggregator_bytes);
+        self.aggregators = number("cb_nodes").and_then(|number| u32::try_from(number).ok()).or(self.aggregators);
         let both = match info.get("collective_buffering").as_deref().map(str::trim) {
             Some("true") => Some(HintChoice::Enable),
             Some("false") => Some(HintChoice::Disable),
@@ -202,13 +214,13 @@ impl FileHints {
     /// A word that is equal where the values are that all processes of a file need alike: all but the permissions.
     pub fn fingerprint(&self) -> u64 {
         let gather =
-            u64::from(self.gatherers.unwrap_or(0)) << 8 | (self.gather_read as u64) << 2 | self.gather_write as u64;
+            u64::from(self.aggregators.unwrap_or(0)) << 8 | (self.gather_read as u64) << 2 | self.gather_write as u64;
         let name = self.fcoll.map_or([0; 2], |name| {
             [0, 8].map(|at| name.0[at..at + 8].iter().fold(0, |word, byte| word << 8 | u64::from(*byte)))
         });
         let sieve = (self.sieve_read as u64) << 2 | self.sieve_write as u64;
         let unit = self.striping.unit.unwrap_or(0);
-        [self.gather_bytes.unwrap_or(0), gather, sieve, name[0], name[1], unit]
+        [self.aggregator_bytes.unwrap_or(0), gather, sieve, name[0], name[1], unit]
             .into_iter()
             .fold(0xcbf2_9ce4_8422_2325, |hash, word| (hash ^ word).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(29))
     }
@@ -234,11 +246,11 @@ impl FileHints {
         if let Some(name) = self.fcoll {
             info.set("ompio_fcoll", name.as_str());
         }
-        if let Some(bytes) = self.gather_bytes {
+        if let Some(bytes) = self.aggregator_bytes {
             info.set("cb_buffer_size", &format!("{bytes}"));
         }
-        if let Some(gatherers) = self.gatherers {
-            info.set("cb_nodes", &format!("{gatherers}"));
+        if let Some(aggregators) = self.aggregators {
+            info.set("cb_nodes", &format!("{aggregators}"));
         }
         for (key, wish) in [
             ("romio_cb_read", self.gather_read),
@@ -273,7 +285,7 @@ mod tests {
             [("file_perm", "rw"), ("other", "1"), ("cb_nodes", "0"), ("cb_buffer_size", "-4"), ("romio_ds_read", "x")];
         assert_eq!(nothing.updated(&Info::of(wrong)), nothing);
         let some = nothing.updated(&Info::of([("file_perm", "640"), ("cb_buffer_size", "65536"), ("cb_nodes", "2")]));
-        assert_eq!((some.permissions, some.gather_bytes, some.gatherers), (Some(0o640), Some(65536), Some(2)));
+        assert_eq!((some.permissions, some.aggregator_bytes, some.aggregators), (Some(0o640), Some(65536), Some(2)));
         assert_eq!(some.updated(&Info::of([("file_perm", "1777")])), some);
         assert_eq!(nothing.updated(&some.info()), some);
     }
@@ -289,6 +301,9 @@ mod tests {
         let some = FileHints::default().updated(&Info::of(given));
         assert!(some.access_style.is_some_and(|style| style.is_random() && !style.is_sequential()));
         assert_eq!(some.striping, Striping { factor: Some(4), unit: Some(1 << 20), start_device: Some(0) });
+        for striping in [some.striping, Striping { unit: None, ..some.striping }, Striping::default()] {
+            assert_eq!(Striping::of_words(striping.words()), striping);
+        }
         assert_eq!(some.info().get("access_style").as_deref(), Some("read_once,random"));
         assert_eq!(FileHints::default().updated(&some.info()), some);
         let wrong = [

@@ -50,6 +50,21 @@ impl Opening {
     }
 }
 
+/// A file that was opened.
+#[derive(Debug)]
+pub struct OpenedFile {
+    /// The descriptor.
+    pub file: File,
+    /// The stripes it was made with because they were asked for; none of a file that was there.
+    pub striping: Striping,
+}
+
+impl From<File> for OpenedFile {
+    fn from(file: File) -> OpenedFile {
+        OpenedFile { file, striping: Striping::default() }
+    }
+}
+
 /// A way to treat files. What a file system does not want done otherwise is a call of the system.
 pub trait Module: Sync {
     /// Whether it treats a file with this name, which need not be there yet.
@@ -58,13 +73,8 @@ pub trait Module: Sync {
     }
 
     /// Opens a file. `Err(ISDIR)` for a directory, `Err(SPIPE)` for what has no places.
-    fn open(&self, path: &CStr, how: &Opening) -> Result<File, Errno> {
-        how.open(path)
-    }
-
-    /// Whether a file that is made is laid over devices as [`Opening::striping`] says.
-    fn lays_stripes(&self) -> bool {
-        false
+    fn open(&self, path: &CStr, how: &Opening) -> Result<OpenedFile, Errno> {
+        how.open(path).map(OpenedFile::from)
     }
 
     /// Tells the system how the file is going to be accessed. What it cannot use it need not heed.

@@ -33,6 +33,8 @@ fn cases(module: &dyn Module, file: &CString, nothing: &CString, folder: &CStrin
     expect("open a folder", module.open(folder, &Opening { writes: false, ..existing }).map(drop), Err(Errno::ISDIR))?;
     expect("delete what is not there", module.delete(nothing), Err(Errno::NOENT))?;
     let opened = module.open(file, &EVERY).map_err(|errno| format!("make a file: {errno}"))?;
+    expect("stripes that nobody asked for", opened.striping, Striping::default())?;
+    let opened = opened.file;
     expect("make it again", module.open(file, &Opening { exclusive: true, ..EVERY }).map(drop), Err(Errno::EXIST))?;
     expect("a new file", module.size(&opened), Ok(0))?;
     expect("extend", module.resize(&opened, 5000).and_then(|()| module.size(&opened)), Ok(5000))?;
@@ -42,6 +44,7 @@ fn cases(module: &dyn Module, file: &CString, nothing: &CString, folder: &CStrin
     expect("reserve nothing", module.reserve(&opened, 0).and_then(|()| module.size(&opened)), Ok(100))?;
     expect("synchronise", module.sync(&opened), Ok(()))?;
     let again = module.open(file, &Opening { writes: false, ..existing }).map_err(|errno| format!("open: {errno}"))?;
+    let again = again.file;
     expect("seen by another opening", module.size(&again), Ok(100))?;
     expect("delete", module.delete(file), Ok(()))?;
     expect("deleted", module.open(file, &existing).map(drop), Err(Errno::NOENT))?;

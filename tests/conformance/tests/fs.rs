@@ -1,6 +1,6 @@
 //! The suite of framework fs for every component, and that the suite sees a mistake.
 
-use ompi_core::framework::fs::{Component, Module, Opening};
+use ompi_core::framework::fs::{Component, Module, OpenedFile, Opening};
 use opal_core::mca::{self, Declined};
 use opal_core::sys::{Errno, File};
 use std::ffi::CStr;
@@ -41,7 +41,7 @@ impl Component for Wrong {
 }
 
 impl Module for Wrong {
-    fn open(&self, path: &CStr, how: &Opening) -> Result<File, Errno> {
+    fn open(&self, path: &CStr, how: &Opening) -> Result<OpenedFile, Errno> {
         right().open(path, how)
     }
 

@@ -30,7 +30,11 @@ impl Module for Uring {
             return None;
         }
         let beside = wait::has_spare_core();
-        if !beside && bytes < least.saturating_mul(SHARED_CORE) {
+        let shared = match direction {
+            AccessKind::Read => SHARED_CORE,
+            AccessKind::Write => SHARED_CORE_WRITE,
+        };
+        if !beside && bytes < least.saturating_mul(shared) {
             return None;
         }
         // SAFETY: the caller's promise.
@@ -41,3 +45,6 @@ impl Module for Uring {
 /// To hand a transfer over takes 2 to 4 µs, in which 100 KiB are copied. So much longer it has to be where the threads of the system take
 /// the program's core to copy it, and nothing is gained but where they wait for a device.
 const SHARED_CORE: usize = 4;
+/// What is written goes to the system's memory for files, by a thread of the system where that file system does not take it at once: the
+/// rank waits for that thread to get a core, which takes longer than copying less.
+const SHARED_CORE_WRITE: usize = 16;

@@ -7,7 +7,8 @@ use ompi_core::framework::fbtl::AccessKind;
 opal_core::params! {
     /// How much memory a process takes to gather in.
     pub static BUFFER_SIZE: Size = Int(16777216), "bytes", level 4;
-    /// Pieces of the file that are longer on average are read or written by each process for itself.
+    /// Pieces of the file that are longer on average are read or written by each process for itself; 8 times as long to write where data is
+    /// copied once.
     pub static PIECE_LIMIT: Size = Int(16384), "bytes", level 5;
 }
 

@@ -1,4 +1,4 @@
-//! Who gathers which part of the file.
+//! Which aggregator has which part of the file.
 
 use crate::cuts::cuts;
 use alloc::vec::Vec;
@@ -21,9 +21,9 @@ pub struct Parts {
 impl Parts {
     /// Of an access, with about so many bytes in each window. Called by all; only a process that is lost makes it fail.
     pub fn new(job: &Job<'_>, all: &AllExtents<'_>, limits: &GatherLimits, bytes: u64) -> Result<Parts> {
-        let gatherers = limits.among(all.each.len());
-        let rounds = all.bytes.div_ceil(gatherers).div_ceil(bytes).max(1);
-        let (from, parts) = (all.from / PAGE * PAGE, gatherers * rounds);
+        let aggregators = limits.among(all.each.len());
+        let rounds = all.bytes.div_ceil(aggregators).div_ceil(bytes).max(1);
+        let (from, parts) = (all.from / PAGE * PAGE, aggregators * rounds);
         let own = job.data.bytes();
         let cuts = cuts(from..all.end, all.bytes, parts as usize, &mut |places| {
             let mut below = below(&job.target, own, places);
@@ -33,14 +33,14 @@ impl Parts {
         let share = all.bytes.div_ceil(parts);
         // What a cut may lie behind its place, and the page in which it lies.
         let most = usize::try_from(share + share / 16 + PAGE).unwrap_or(usize::MAX);
-        Ok(Parts::between(&cuts, gatherers as usize, most))
+        Ok(Parts::between(&cuts, aggregators as usize, most))
     }
 
     /// The parts between so many cuts, as many for each of the first processes.
-    fn between(cuts: &[u64], gatherers: usize, most: usize) -> Parts {
-        let each = (cuts.len() - 1) / gatherers;
-        let mut lists: Vec<Vec<Range<u64>>> = Vec::with_capacity(gatherers);
-        for domain in 0..gatherers {
+    fn between(cuts: &[u64], aggregators: usize, most: usize) -> Parts {
+        let each = (cuts.len() - 1) / aggregators;
+        let mut lists: Vec<Vec<Range<u64>>> = Vec::with_capacity(aggregators);
+        for domain in 0..aggregators {
             let mut list = Vec::new();
             for pair in cuts[domain * each..=(domain + 1) * each].windows(2) {
                 let (mut from, end) = (pair[0], pair[1]);
@@ -53,7 +53,7 @@ impl Parts {
             lists.push(list);
         }
         let rounds = lists.iter().map(Vec::len).max().unwrap_or(0);
-        let mut windows = Vec::with_capacity(rounds * gatherers);
+        let mut windows = Vec::with_capacity(rounds * aggregators);
         for (domain, mut list) in lists.into_iter().enumerate() {
             let end = cuts[(domain + 1) * each];
             list.resize(rounds, end..end);

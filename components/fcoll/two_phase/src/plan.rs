@@ -1,4 +1,4 @@
-//! Who gathers which part of the file.
+//! Which aggregator has which part of the file.
 
 use core::ops::Range;
 use ompi_core::file::gather::{AllExtents, GatherLimits, LONGEST, Windows};
@@ -70,7 +70,7 @@ mod tests {
     #[test]
     fn a_hint_says_who_gathers() {
         let all = [extent(0, 4096 * 8), extent(4096 * 8, 4096 * 16), AccessExtent::EMPTY];
-        let domains = Domains::new(&AllExtents::new(&all).unwrap(), &GatherLimits { gatherers: 2, ..LIMITS }, 8192);
+        let domains = Domains::new(&AllExtents::new(&all).unwrap(), &GatherLimits { aggregators: 2, ..LIMITS }, 8192);
         assert_eq!((0..3).map(|rank| domains.window(rank, 0).is_empty()).collect::<Vec<_>>(), [false, false, true]);
         assert_eq!(domains.window(1, 0).start, 4096 * 8);
         // Parts begin where stripes do.

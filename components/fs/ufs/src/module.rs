@@ -2,20 +2,20 @@
 
 use core::ffi::CStr;
 use ompi_core::file::Striping;
-use ompi_core::framework::fs::{FRAMEWORK, Module, Opening};
-use opal_core::sys::{self, Errno, File};
+use ompi_core::framework::fs::{FRAMEWORK, Module, OpenedFile, Opening};
+use opal_core::sys::{self, Errno};
 use opal_core::verbose;
 
 /// Files of the system.
 pub struct Ufs;
 
 impl Module for Ufs {
-    fn open(&self, path: &CStr, how: &Opening) -> Result<File, Errno> {
+    fn open(&self, path: &CStr, how: &Opening) -> Result<OpenedFile, Errno> {
         let file = how.open(path)?;
         if how.creates && how.striping.is_wanted() {
             refuse_stripes(path, &how.striping);
         }
-        Ok(file)
+        Ok(file.into())
     }
 }
 

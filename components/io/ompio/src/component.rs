@@ -6,11 +6,10 @@ use alloc::sync::Arc;
 use core::ffi::CStr;
 use ompi_core::comm::Communicator;
 use ompi_core::error::{Class, Fault, Result};
-use ompi_core::file::{FileCall, agree, agree_call, as_first, failure, same};
+use ompi_core::file::{FileCall, Striping, agree_call, as_first, failure, same};
 use ompi_core::framework::io::{self, FileArguments, Module};
 use ompi_core::framework::{fbtl, fcoll, fs};
 use opal_core::mca::{self, Declined};
-use opal_core::sys;
 
 /// The component.
 pub struct OmpioComponent;
@@ -33,19 +32,21 @@ impl io::Component for OmpioComponent {
         same(&comm, &all, "amode", 0)?;
         same(&comm, &all, "info", 1)?;
         // Only one of several processes can make a file that must not be there; the others open what it made.
-        let file = match arguments.amode.creates() && comm.size() > 1 {
-            false => agree(&comm, opened(parts.fs, &arguments, arguments.amode.creates()))?,
+        let opened = match arguments.amode.creates() && comm.size() > 1 {
+            false => opened(parts.fs, &arguments, arguments.amode.creates()),
             true => {
                 let mut made = None;
                 as_first(&comm, || {
                     made = Some(opened(parts.fs, &arguments, true)?);
                     Ok(())
                 })?;
-                let mine = made.map_or_else(|| opened(parts.fs, &arguments, false), Ok);
-                agree(&comm, mine)?
+                made.map_or_else(|| opened(parts.fs, &arguments, false), Ok)
             }
         };
-        let module = Ompio::new(comm, file, arguments, parts)?;
+        let (opened, all) = agree_call(&comm, FileCall::Open, opened, |opened| opened.striping.words())?;
+        // Rank 0 knows what stripes it has made.
+        let opened = fs::OpenedFile { striping: Striping::of_words(all[0]), ..opened };
+        let module = Ompio::new(comm, opened, arguments, parts)?;
         Ok(Box::new(module))
     }
 
@@ -67,7 +68,7 @@ fn missing(framework: &str) -> Fault {
     Fault::new(Class::UnsupportedOperation).because(why)
 }
 
-fn opened(fs: &dyn fs::Module, arguments: &FileArguments<'_>, creates: bool) -> Result<sys::File> {
+fn opened(fs: &dyn fs::Module, arguments: &FileArguments<'_>, creates: bool) -> Result<fs::OpenedFile> {
     let amode = arguments.amode;
     let how = fs::Opening {
         reads: amode.reads(),

@@ -79,29 +79,32 @@ impl Gaps {
 
 impl Ompio {
     /// A file that all processes have open.
-    pub fn new(comm: Arc<Communicator>, file: File, arguments: FileArguments<'_>, parts: Parts) -> Result<Ompio> {
+    pub fn new(
+        comm: Arc<Communicator>,
+        opened: fs::OpenedFile,
+        arguments: FileArguments<'_>,
+        parts: Parts,
+    ) -> Result<Ompio> {
         let mut hints = fcoll::known(&parts.fcoll, arguments.hints);
-        if !(parts.fs.lays_stripes() && arguments.amode.creates()) {
-            // What was not done is not in force; the unit tells fcoll where to cut, too.
-            hints.striping = Striping { unit: hints.striping.unit, ..Striping::default() };
-        }
+        // What was not done is not in force; the unit tells fcoll where to cut, too.
+        hints.striping = Striping { unit: hints.striping.unit, ..opened.striping };
         let state = State { view: Arc::new(View::whole()), pointer: 0, hints, gaps: Gaps::NONE };
-        let shared = sharedfp::make(&comm, arguments.path)?;
-        let opened = Ompio {
+        let shared = sharedfp::make(&comm, arguments.path);
+        let mut opened = Ompio {
             comm,
             path: arguments.path.into(),
             amode: arguments.amode,
-            file: Arc::new(file),
+            file: Arc::new(opened.file),
             parts,
             atomic: AtomicBool::new(false),
             alone: ConditionalLock::new(()),
             state: ConditionalLock::new(state),
-            shared,
+            shared: None,
         };
-        let end = match opened.amode.appends() {
-            true => agree(&opened.comm, opened.length())?,
-            false => 0,
-        };
+        let end = if opened.amode.appends() { opened.length() } else { Ok(0) };
+        // What one process alone cannot have is told to all before any of them goes on.
+        let (shared, end) = agree(&opened.comm, shared.and_then(|shared| Ok((shared, end?))))?;
+        opened.shared = shared;
         opened.state.lock().pointer = end as i64;
         opened.tell_style(&FileHints::default());
         if let Some(shared) = opened.shared.as_ref().filter(|_| end > 0) {

@@ -1,14 +1,14 @@
 //! What is done with files as a whole.
 
 use core::ffi::CStr;
-use ompi_core::framework::fs::{Module, Opening};
+use ompi_core::framework::fs::{Module, OpenedFile, Opening};
 use opal_core::sys::{Errno, File};
 
 /// Files of this kind of file system.
 pub struct TemplateModule;
 
 impl Module for TemplateModule {
-    fn open(&self, _path: &CStr, _how: &Opening) -> Result<File, Errno> {
+    fn open(&self, _path: &CStr, _how: &Opening) -> Result<OpenedFile, Errno> {
         // 3. `File::open` with what this file system wants beside.
         Err(Errno::NOSYS)
     }

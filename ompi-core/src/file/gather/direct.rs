@@ -226,23 +226,33 @@ impl Part<'_> {
     /// Lists where its bytes lie in a block, the next one; how many.
     fn within(&mut self, block: &Range<usize>, places: &mut Vec<Range<usize>>) -> usize {
         places.clear();
-        let before = self.position;
-        while let Some(run) = self.runs.first().filter(|run| (run.offset as usize) < block.end) {
-            let (from, end) = (run.offset as usize + self.skip, run.end().min(block.end));
-            places.push(from - block.start..end - block.start);
-            self.position += end - from;
-            self.skip = end - run.offset as usize;
-            if end < run.end() {
-                break;
-            }
-            (self.runs, self.skip) = (&self.runs[1..], 0);
+        let within = self.runs.partition_point(|run| (run.offset as usize) < block.end);
+        let (runs, behind) = self.runs.split_at(within);
+        let Some(last) = runs.last() else { return 0 };
+        let place = |run: &WindowRun| (run.offset as usize).saturating_sub(block.start)..run.end() - block.start;
+        places.extend(runs.iter().map(place));
+        // A run that reaches over the edge of a block is in both.
+        if self.skip > 0 {
+            places[0].start = runs[0].offset as usize + self.skip - block.start;
         }
-        self.position - before
+        (self.runs, self.skip) = match last.end() > block.end {
+            true => (&self.runs[within - 1..], block.end - last.offset as usize),
+            false => (behind, 0),
+        };
+        if self.skip > 0 {
+            places[within - 1].end = block.end - block.start;
+        }
+        let bytes = places.iter().map(Range::len).sum();
+        self.position += bytes;
+        bytes
     }
 }
 
 /// Leaves of places only what lies before `end`, as far as nothing is missing; how many bytes.
 fn cut(places: &mut Vec<Range<usize>>, end: usize) -> usize {
+    if places.last().is_none_or(|last| last.end <= end) {
+        return places.iter().map(Range::len).sum();
+    }
     if let Some(first) = places.iter().position(|place| place.end > end) {
         places.truncate(first + 1);
         places[first].end = end.max(places[first].start);

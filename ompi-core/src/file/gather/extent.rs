@@ -76,8 +76,8 @@ pub struct GatherLimits {
     /// Longer pieces are not gathered.
     pub piece: u64,
     /// How many processes gather.
-    pub gatherers: u64,
-    /// Nor are pieces from this length on whose data would be copied once.
+    pub aggregators: u64,
+    /// The same for pieces whose data is copied once.
     pub direct_piece: u64,
     /// What a hint wants.
     pub wish: HintChoice,
@@ -90,8 +90,8 @@ pub struct GatherLimits {
 impl GatherLimits {
     /// Nothing but how much memory a process takes, and the longest pieces that are gathered.
     pub const fn new(memory: u64, piece: u64) -> GatherLimits {
-        let (gatherers, wish) = (u64::MAX, HintChoice::Automatic);
-        GatherLimits { memory, piece, direct_piece: u64::MAX, gatherers, wish, alone: 0, unit: PAGE }
+        let (aggregators, wish) = (u64::MAX, HintChoice::Automatic);
+        GatherLimits { memory, piece, direct_piece: piece, aggregators, wish, alone: 0, unit: PAGE }
     }
 
     /// These, where hints of the file say nothing else.
@@ -99,10 +99,13 @@ impl GatherLimits {
     pub fn hinted(self, hints: &FileHints, direction: AccessKind) -> GatherLimits {
         let sieves = direction == AccessKind::Read && hints.sieve_read != HintChoice::Disable;
         GatherLimits {
-            memory: hints.gather_bytes.unwrap_or(self.memory).clamp(PAGE, 1 << 30),
+            memory: hints.aggregator_bytes.unwrap_or(self.memory).clamp(PAGE, 1 << 30),
             piece: self.piece,
-            direct_piece: if direction == AccessKind::Read { DIRECT_READ_MOST } else { u64::MAX },
-            gatherers: hints.gatherers.map_or(self.gatherers, u64::from),
+            direct_piece: match direction {
+                AccessKind::Read => self.piece.min(DIRECT_READ_MOST),
+                AccessKind::Write => self.piece.saturating_mul(DIRECT_WRITE_TIMES),
+            },
+            aggregators: hints.aggregators.map_or(self.aggregators, u64::from),
             wish: hints.gather(direction),
             alone: if sieves { self.alone } else { 0 },
             unit: hints.striping.unit.map_or(PAGE, |unit| unit.max(PAGE)),
@@ -111,7 +114,7 @@ impl GatherLimits {
 
     /// How many of so many processes gather.
     pub fn among(&self, processes: usize) -> u64 {
-        self.gatherers.clamp(1, processes as u64)
+        self.aggregators.clamp(1, processes as u64)
     }
 }
 
@@ -156,7 +159,7 @@ impl AllExtents<'_> {
     pub fn interleave(&self, limits: &GatherLimits) -> bool {
         let piece = self.bytes / self.pieces.max(1);
         let direct = piece >= DIRECT_LEAST && self.each.iter().all(|one| one.direct);
-        let long = piece > limits.piece || direct && piece >= limits.direct_piece;
+        let long = piece > if direct { limits.direct_piece } else { limits.piece };
         let few = !direct && self.each.len() as u64 <= limits.alone || self.pieces < PIECES_LEAST * self.busy;
         // Extents that share nothing add up to no more than what lies between the first and the last byte.
         let apart = self.spans <= self.span() + self.span() / 8;
@@ -196,8 +199,11 @@ pub const PAGE: u64 = 4096;
 const DIRECT: u32 = 1 << 31;
 /// With shorter pieces it takes longer to tell of them than to read over those of others.
 const DIRECT_LEAST: u64 = 256;
-/// Within a node each process reads longer pieces from the system's memory for the file as fast as from another process.
-const DIRECT_READ_MOST: u64 = 4 << 10;
+/// Within a node each process reads pieces from this length on from the system's memory for the file as fast as from another process.
+const DIRECT_READ_MOST: u64 = (4 << 10) - 1;
+/// A call of the system for each piece that is written waits for those of the others, which write the same file: copies pay for pieces so
+/// many times as long as messages do (docs/performance/files.md).
+const DIRECT_WRITE_TIMES: u64 = 8;
 /// Fewer pieces of each process are done sooner than told.
 const PIECES_LEAST: u64 = 4;
 /// Pieces that are counted for the average.
@@ -229,8 +235,25 @@ mod tests {
         assert!(pays(&direct, GatherLimits { alone: 2, ..LIMITS }));
         assert!(!pays(&[direct[0], interleaved[1]], GatherLimits { alone: 2, ..LIMITS }));
         assert!(!pays(&direct.map(|one| AccessExtent { piece: 128, ..one }), GatherLimits { alone: 2, ..LIMITS }));
-        assert!(!pays(&direct, GatherLimits { direct_piece: 512, ..LIMITS }));
-        assert!(pays(&interleaved, GatherLimits { direct_piece: 512, ..LIMITS }));
+        assert!(!pays(&direct, GatherLimits { direct_piece: 511, ..LIMITS }));
+        assert!(pays(&interleaved, GatherLimits { direct_piece: 511, ..LIMITS }));
+        // Copies pay for longer pieces to write, and for shorter ones to read.
+        let longer = |bytes: u32| {
+            let end = u64::from(bytes) * 32;
+            [0, u64::from(bytes)]
+                .map(|first| AccessExtent { direct: true, ..extent(first, first + end, end / 2, bytes) })
+        };
+        let limits = |direction| GatherLimits::new(65536, 16384).hinted(&FileHints::default(), direction);
+        for (bytes, direction, wanted) in [
+            (131_072, AccessKind::Write, true),
+            (131_073, AccessKind::Write, false),
+            (4095, AccessKind::Read, true),
+            (4096, AccessKind::Read, false),
+        ] {
+            assert_eq!(pays(&longer(bytes), limits(direction)), wanted, "{bytes} {direction:?}");
+        }
+        let messages = longer(16385).map(|one| AccessExtent { direct: false, ..one });
+        assert!(!pays(&messages, limits(AccessKind::Write)));
         assert!(!pays(&[interleaved[0], AccessExtent::NONE], LIMITS));
         assert!(!pays(&[AccessExtent::EMPTY; 2], LIMITS));
         assert!(!pays(&[interleaved[0], AccessExtent::EMPTY], LIMITS));

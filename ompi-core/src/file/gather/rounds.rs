@@ -28,7 +28,7 @@ use opal_core::verbose;
 pub struct Rounds<'a, W> {
     /// What is to be done.
     pub job: &'a Job<'a>,
-    /// Who gathers what.
+    /// Which aggregator gathers what.
     pub windows: W,
     /// This process's data.
     pub data: UserData,

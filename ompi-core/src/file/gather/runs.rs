@@ -32,11 +32,38 @@ impl WindowRun {
     }
 }
 
-/// Adds a run to a list, or to its last run.
-pub fn push(list: &mut Vec<WindowRun>, first: usize, run: WindowRun) {
-    match list[first..].last_mut() {
-        Some(last) if last.end() == run.offset as usize => last.bytes += run.bytes,
-        _ => list.push(run),
+/// Adds runs to a list, those that follow each other as one.
+pub struct Joining<'a> {
+    list: &'a mut Vec<WindowRun>,
+    // What is not in the list yet.
+    last: WindowRun,
+}
+
+impl<'a> Joining<'a> {
+    /// Behind what the list has, which is left as it is.
+    pub fn new(list: &'a mut Vec<WindowRun>) -> Joining<'a> {
+        Joining { list, last: WindowRun::default() }
+    }
+
+    /// Adds one, which is not empty.
+    pub fn add(&mut self, run: WindowRun) {
+        if self.last.end() == run.offset as usize {
+            self.last.bytes += run.bytes;
+        } else {
+            self.put();
+            self.last = run;
+        }
+    }
+
+    /// The list has all of them.
+    pub fn end(mut self) {
+        self.put();
+    }
+
+    fn put(&mut self) {
+        if self.last.bytes > 0 {
+            self.list.push(self.last);
+        }
     }
 }
 
@@ -45,32 +72,46 @@ pub fn push(list: &mut Vec<WindowRun>, first: usize, run: WindowRun) {
 pub fn merge(lists: &mut [&[WindowRun]], gap: usize, bytes: u64, merged: &mut Vec<WindowRun>) -> Option<usize> {
     merged.clear();
     let mut all = 0;
+    let begin = |list: &[WindowRun]| list.first().map_or(NONE, |run| u64::from(run.offset));
+    let mut begins: Vec<u64> = lists.iter().map(|list| begin(list)).collect();
     loop {
         // The list whose next run comes first.
-        let (mut next, mut least) = (None, u64::MAX);
-        for list in lists.iter_mut() {
-            if let [run, ..] = **list
-                && u64::from(run.offset) < least
-            {
-                (least, next) = (u64::from(run.offset), Some((run, list)));
+        let (mut next, mut first) = (0, NONE);
+        for (index, begin) in begins.iter().enumerate() {
+            if *begin < first {
+                (next, first) = (index, *begin);
             }
         }
-        let Some((run, list)) = next else { return Some(all) };
-        *list = &list[1..];
-        if run.end() as u64 > bytes {
+        let Some((run, mut rest)) = lists.get(next).and_then(|list| list.split_first()) else { return Some(all) };
+        let from = run.offset as usize;
+        let mut joined = merged.last_mut().filter(|last| from <= last.end() + gap);
+        let (start, mut end) = match &joined {
+            Some(last) => (last.offset as usize, run.end().max(last.end())),
+            None => (from, run.end()),
+        };
+        // What follows in the same list and is joined, too, can be taken before what lies between.
+        while let Some((run, behind)) = rest.split_first()
+            && run.offset as usize <= end + gap
+        {
+            end = end.max(run.end());
+            rest = behind;
+        }
+        if end as u64 > bytes {
             return None;
         }
-        match merged.last_mut() {
-            Some(last) if run.offset as usize <= last.end() + gap => {
-                let joined = (run.end().max(last.end()) - last.offset as usize) as u32;
-                all += (joined - last.bytes) as usize;
-                last.bytes = joined;
+        let length = end - start;
+        match &mut joined {
+            Some(last) => {
+                all += length - last.bytes as usize;
+                last.bytes = length as u32;
             }
-            _ => {
-                all += run.bytes as usize;
-                merged.push(run);
+            None => {
+                all += length;
+                merged.push(WindowRun { offset: from as u32, bytes: length as u32 });
             }
         }
+        lists[next] = rest;
+        begins[next] = begin(rest);
     }
 }
 
@@ -95,6 +136,9 @@ impl Cursor {
         self.at + (run.offset - merged[self.index].offset) as usize
     }
 }
+
+/// Where a list begins that has no run: offsets are shorter.
+const NONE: u64 = u64::MAX;
 
 /// Of a run in a message.
 pub const RUN_BYTES: usize = 8;
@@ -121,6 +165,12 @@ mod tests {
         assert_eq!(merged(&mut [&lists[1]], 0, 20), None);
         assert_eq!(merged(&mut [&[run(u32::MAX, u32::MAX)]], 0, 4096), None);
         assert_eq!(merged(&mut [], 0, 0), Some((0, vec![])));
+        // One list goes on where a run of another one begins, within it and behind it.
+        let over =
+            [vec![run(0, 10), run(12, 2)], vec![run(3, 4), run(11, 5), run(40, 1)], vec![run(3, 30), run(41, 1)]];
+        let over = over.each_ref().map(|list| &list[..]);
+        assert_eq!(merged(&mut over.clone(), 0, 42), Some((35, vec![run(0, 33), run(40, 2)])));
+        assert_eq!(merged(&mut over.clone(), 7, 42), Some((42, vec![run(0, 42)])));
         assert_eq!(WindowRun::of_word(&run(7, u32::MAX).word()), run(7, u32::MAX));
     }
 
@@ -135,9 +185,16 @@ mod tests {
     #[test]
     fn a_list_joins_its_own_runs_only() {
         let mut list = vec![run(0, 4)];
-        push(&mut list, 1, run(4, 4));
-        push(&mut list, 1, run(8, 4));
-        push(&mut list, 1, run(13, 4));
+        let mut joining = Joining::new(&mut list);
+        [run(4, 4), run(8, 4), run(13, 4)].into_iter().for_each(|run| joining.add(run));
+        joining.end();
         assert_eq!(list, [run(0, 4), run(4, 8), run(13, 4)]);
+        let mut list = Vec::new();
+        Joining::new(&mut list).end();
+        assert_eq!(list, []);
+        let mut joining = Joining::new(&mut list);
+        joining.add(run(0, 7));
+        joining.end();
+        assert_eq!(list, [run(0, 7)]);
     }
 }

@@ -1,7 +1,7 @@
 //! What one process wants of every window, found in one pass over its places.
 
 use super::super::place::FilePlace;
-use super::runs::{self, WindowRun};
+use super::runs::{Joining, WindowRun};
 use super::windows::Windows;
 use crate::error::{Class, Result};
 use alloc::vec::Vec;
@@ -86,9 +86,11 @@ fn regular_cell(target: &FilePlace<'_>, bytes: u64, window: &Range<u64>) -> Cell
 
 /// Adds the runs of one cell to a list, counted from the beginning of its window.
 pub fn list(target: &FilePlace<'_>, cell: &Cell, window: u64, list: &mut Vec<WindowRun>) {
-    let first = list.len();
+    list.reserve(cell.runs);
+    let mut joining = Joining::new(list);
     target.view.places(target.position + cell.position as u64, cell.bytes, &mut |offset, bytes| {
-        runs::push(list, first, WindowRun { offset: (offset - window) as u32, bytes: bytes as u32 });
+        joining.add(WindowRun { offset: (offset - window) as u32, bytes: bytes as u32 });
         true
     });
+    joining.end();
 }
