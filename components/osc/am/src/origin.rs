@@ -1,6 +1,7 @@
 //! The side that accesses: turns an access into a record, and into messages of the PML where it is long.
 
 use crate::access::Access;
+use crate::direct;
 use crate::lent;
 use crate::pending::Messages;
 use crate::raw::{Buffer, Transfer};
@@ -44,6 +45,12 @@ pub fn begin(
     let read_bytes = access.result.as_ref().map_or(0, Buffer::bytes);
     let fits = window.with_peer(rank, |peer| peer.unflushed_bytes < PORTION_BYTES && peer.outbox.fits(whole))
         || make_room(service, rank, whole)?;
+    if !fits || read_bytes > direct::LEAST_READ {
+        if direct::access(service, access, target)? {
+            return Ok(wanted.then(request::done));
+        }
+        lent::offer(service, rank)?;
+    }
     if !fits && let Some(request) = lent::begin(service, access, &head, target, wanted)? {
         return Ok(request);
     }
@@ -95,7 +102,6 @@ fn begin_apart(
         packet.extend_from_slice(here);
         Ok(())
     };
-    lent::offer(service, rank)?;
     let asked = service.ask(rank, HEAD_BYTES + here.len(), append, |peer| peer.note_access(HEAD_BYTES));
     if let Err(fault) = asked.and_then(|()| window.send_outboxes(Some(rank))) {
         messages.finish(true)?;

@@ -1,5 +1,6 @@
 //! What a target does with its memory for one access.
 
+use crate::direct;
 use crate::raw::{self, Buffer, Copied};
 use crate::window::Window;
 use crate::wire::{Head, Kind, push_reads};
@@ -43,13 +44,14 @@ pub fn combine(place: &Buffer<'_>, head: &Head, data: &[u8]) -> Result<()> {
 
 /// Says to an origin that this process can copy, if it can.
 pub fn answer_offer(window: &Window, origin: usize, address: u64) {
-    if origin == window.me() || !raw::can_copy(window.route(origin, 0), address) {
+    if origin == window.me() || !raw::can_copy(window.route(origin, 0), address, size_of::<u64>()) {
         return;
     }
+    let base = direct::own_base(window, origin);
     window.with_peer(origin, |peer| {
         // A process that is gone needs no answer.
-        if let Ok(packet) = peer.outbox.for_record(size_of::<u64>()) {
-            push_reads(packet);
+        if let Ok(packet) = peer.outbox.for_record(2 * size_of::<u64>()) {
+            push_reads(packet, base);
         }
     });
 }

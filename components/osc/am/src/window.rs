@@ -1,16 +1,18 @@
 //! One window: what this process knows of its peers, and what it has asked them for.
 
+use crate::direct;
 use crate::memory::Memory;
 use crate::outbox::Outbox;
 use crate::pending::{AllPending, Messages, Pending};
 use crate::raw::{self, Placement, Route};
 use crate::wire::{Failure, ReadId, Record};
+use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::Range;
 use ompi_core::comm::Communicator;
 use ompi_core::error::{Class, Fault, Result};
-use ompi_core::framework::osc::{Flavor, Plan};
+use ompi_core::framework::osc::{Flavor, Part, Plan};
 use ompi_core::framework::pml::subject;
 use ompi_core::request::{self, Driver, Id, Request};
 use ompi_core::status::Status;
@@ -24,6 +26,8 @@ pub struct Window {
     pub comm: Arc<Communicator>,
     /// This process's memory.
     pub memory: Memory,
+    /// All processes' memory.
+    pub parts: Box<[Part]>,
     owns_memory: bool,
     next_tag: AtomicU32,
     peers: ConditionalLock<Vec<Peer>>,
@@ -54,6 +58,10 @@ pub struct Peer {
     pub failure: Option<Failure>,
     /// Whether it copies from this process's memory.
     pub lending: Lending,
+    /// Where its memory lies, if this process copies from and to it.
+    pub base: Option<u64>,
+    /// The lock that was asked for last is granted when so many flushes are answered.
+    pub granted_at: u64,
 }
 
 /// What is known of whether a peer copies from memory of this process.
@@ -82,7 +90,7 @@ struct Read {
 
 impl Window {
     /// One of a plan; its memory is zeros if it is the window's own.
-    pub fn new(plan: &Plan) -> Result<Window> {
+    pub fn new(plan: &Plan, parts: &[Part]) -> Result<Window> {
         let owns_memory = matches!(plan.flavor, Flavor::Allocate | Flavor::Shared);
         let base = match owns_memory {
             // No process sees what another use of it left.
@@ -94,6 +102,7 @@ impl Window {
         Ok(Window {
             comm,
             memory: Memory::new(plan.flavor, base, plan.own),
+            parts: parts.into(),
             owns_memory,
             next_tag: AtomicU32::new(0),
             peers: ConditionalLock::new(peers),
@@ -251,7 +260,10 @@ impl Window {
                 peer.acks += 1;
                 peer.failure = peer.failure.or(*failure);
             }),
-            Record::Reads => self.with_peer(rank, |peer| peer.lending = Lending::Possible),
+            Record::Reads(base) => {
+                self.with_peer(rank, |peer| peer.lending = Lending::Possible);
+                direct::note_base(self, rank, *base);
+            }
             Record::Access(..) | Record::Sync(_) | Record::Offer(_) => return false,
         }
         true
@@ -298,6 +310,11 @@ impl Peer {
         self.unflushed_bytes += bytes;
     }
 
+    /// Whether this process knows that it has the lock that it asked for last, if it asked for one.
+    pub fn is_granted(&self) -> bool {
+        self.acks >= self.granted_at
+    }
+
     fn new(outbox: Outbox) -> Peer {
         Peer {
             outbox,
@@ -310,6 +327,8 @@ impl Peer {
             pending: 0,
             failure: None,
             lending: Lending::Unknown,
+            base: None,
+            granted_at: 0,
         }
     }
 }
