@@ -2,7 +2,7 @@
 //! target does when it has granted it. A thread has one of them at most, over all windows: two locks that are taken in another order
 //! than the program asked for them could each wait for the other. For those of other threads nobody waits: there is no order between them.
 
-use crate::origin::ask;
+use crate::synchronize::ask;
 use crate::target::Service;
 use crate::wire::SyncKind;
 use alloc::sync::{Arc, Weak};

@@ -7,9 +7,7 @@
 
 use crate::access::Access;
 use crate::deferred_locks;
-use crate::raw::{self, Buffer};
 use crate::target::Service;
-use crate::window::Window;
 use crate::wire::Kind;
 use alloc::sync::Arc;
 use ompi_core::error::Result;
@@ -49,20 +47,6 @@ pub fn access(service: &Arc<Service>, access: &Access<'_>, target: &Target<'_>) 
         window.with_peer(rank, |peer| peer.base = None);
     }
     Ok(copied.is_ok())
-}
-
-/// A target said where its memory lies.
-pub fn note_base(window: &Window, rank: usize, base: u64) {
-    let bytes = window.parts[rank].bytes;
-    if base != 0 && bytes > 0 && raw::can_copy(window.route(rank, 0), base, bytes) {
-        window.with_peer(rank, |peer| peer.base = Some(base));
-    }
-}
-
-/// What this process says of its own memory to an origin: 0 if that may not copy.
-pub fn own_base(window: &Window, origin: usize) -> u64 {
-    let lent = window.memory.whole().map(Buffer::in_window).filter(|whole| whole.may_be_lent(window.route(origin, 0)));
-    lent.and_then(|whole| whole.address()).unwrap_or(0)
 }
 
 /// The longest data that is copied so. Longer data is a message, of which both sides copy a half at the same time: to be read, 64 KiB take

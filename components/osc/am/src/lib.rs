@@ -37,6 +37,7 @@ mod perform;
 mod progress_thread;
 mod pvars;
 mod raw;
+mod synchronize;
 mod target;
 mod window;
 mod wire;

@@ -1,6 +1,5 @@
 //! One window: what this process knows of its peers, and what it has asked them for.
 
-use crate::direct;
 use crate::memory::Memory;
 use crate::outbox::Outbox;
 use crate::pending::{AllPending, Messages, Pending};
@@ -262,11 +261,19 @@ impl Window {
             }),
             Record::Reads(base) => {
                 self.with_peer(rank, |peer| peer.lending = Lending::Possible);
-                direct::note_base(self, rank, *base);
+                self.note_base(rank, *base);
             }
             Record::Access(..) | Record::Sync(_) | Record::Offer(_) => return false,
         }
         true
+    }
+
+    /// A target said where its memory lies.
+    fn note_base(&self, rank: usize, base: u64) {
+        let bytes = self.parts[rank].bytes;
+        if base != 0 && bytes > 0 && raw::can_copy(self.route(rank, 0), base, bytes) {
+            self.with_peer(rank, |peer| peer.base = Some(base));
+        }
     }
 
     /// Keeps the messages of an access until they have ended; a request for that, if one is wanted.
