@@ -168,9 +168,23 @@ pub unsafe fn copy(from: &Data<'_>, to: &Data<'_>) -> Result<()> {
         // SAFETY: `from` is a run of `bytes` that does not overlap; writable by the caller's promise.
         (Some(from), None) => unsafe { to.unpack(from, bytes) },
         // SAFETY: the caller's promise.
-        (None, None) => unsafe { copy_through(from, to) },
+        (None, None) => unsafe { copy_with_gaps(from, to) },
     }
     Ok(())
+}
+
+/// # Safety
+/// That of [`copy`], and there is room.
+unsafe fn copy_with_gaps(from: &Data<'_>, to: &Data<'_>) {
+    let layouts = (&from.datatype.layout, &to.datatype.layout);
+    if (from.count, to.count) == (1, 1)
+        // SAFETY: one element each, by the caller's promise.
+        && unsafe { layouts.0.copy_strided(from.at, layouts.1, to.at) }
+    {
+        return;
+    }
+    // SAFETY: the caller's promise.
+    unsafe { copy_through(from, to) }
 }
 
 /// Copies by way of a small packed buffer that stays in the cache.

@@ -209,6 +209,20 @@ pub trait Module: Sync {
         Err(Fault::new(Class::UnsupportedOperation).because("this component copies nothing that is lent"))
     }
 
+    /// Copies one run to this address in a peer's memory, now; what [`Module::copy_lent`] says of errors.
+    ///
+    /// # Safety
+    /// The buffer's data is readable.
+    unsafe fn copy_to_remote(
+        &self,
+        _data: &Data<'_>,
+        _dest: i32,
+        _remote: u64,
+        _context: MatchContext<'_>,
+    ) -> Result<()> {
+        Err(Fault::new(Class::UnsupportedOperation).because("this component copies nothing to memory of peers"))
+    }
+
     /// The C functions that are compiled with its [`FastPath`], if it has one.
     fn fast_path(&self) -> Option<EntryPoints> {
         None

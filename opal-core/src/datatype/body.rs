@@ -69,6 +69,14 @@ impl Body {
         Body { blocks, ends, size: run.bytes, runs_only: true, depth: 0 }
     }
 
+    /// The first run, from one to the next, and how many, if it is so many runs evenly apart.
+    pub fn strided(&self) -> Option<(Run, isize, usize)> {
+        match &*self.blocks {
+            [Block::Strided { run, stride, count }] => Some((*run, *stride, *count)),
+            _ => None,
+        }
+    }
+
     /// The only run, if all data is one.
     pub fn single(&self) -> Option<Run> {
         match &*self.blocks {

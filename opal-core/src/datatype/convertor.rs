@@ -27,6 +27,25 @@ impl Layout {
         unsafe { self.walk::<false>(buffer, count, from.cast_mut(), bytes) }
     }
 
+    /// Copies one element at `from` to one of another layout at `to`, if each is so many runs of one length, evenly apart. `false` if not:
+    /// nothing was copied.
+    ///
+    /// # Safety
+    /// The data at `from` is readable, that at `to` writable, and they do not overlap.
+    pub unsafe fn copy_strided(&self, from: *mut u8, other: &Layout, to: *mut u8) -> bool {
+        let (Some((run, stride, count)), Some((other, step, as_many))) = (self.body.strided(), other.body.strided())
+        else {
+            return false;
+        };
+        let fits = (run.bytes, count) == (other.bytes, as_many);
+        if fits {
+            let from = from.wrapping_offset(run.offset);
+            // SAFETY: the runs of both elements.
+            unsafe { Packed::<true>(to.wrapping_offset(other.offset)).columns(from, run.bytes, stride, step, count) };
+        }
+        fits
+    }
+
     /// # Safety
     /// That of `pack` or `unpack`.
     #[inline]

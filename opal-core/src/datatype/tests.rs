@@ -32,6 +32,32 @@ fn a_vector_of_a_million_blocks_is_one_loop() {
 }
 
 #[test]
+fn runs_evenly_apart_are_copied_to_such() {
+    let int = Arc::new(basic(Scalar::Signed, 4));
+    let from = Layout::hvector(5, 2, 16, &int).unwrap();
+    let values: [u32; 18] = core::array::from_fn(|index| index as u32);
+    let mut copies = [u32::MAX; 18];
+    let mut copy = |to: &Layout, first: usize| {
+        copies.fill(u32::MAX);
+        let at = copies.as_mut_ptr().wrapping_add(first).cast();
+        // SAFETY: five runs of two numbers each lie in both arrays.
+        let copied = unsafe { from.copy_strided(values.as_ptr().cast_mut().cast(), to, at) };
+        (copied, copies)
+    };
+    let wanted = |place: fn(usize) -> usize| {
+        let mut wanted = [u32::MAX; 18];
+        (0..5).for_each(|run| wanted[place(run)..][..2].copy_from_slice(&[4 * run as u32, 4 * run as u32 + 1]));
+        (true, wanted)
+    };
+    assert_eq!(copy(&Layout::hvector(5, 2, 12, &int).unwrap(), 3), wanted(|run| 3 + 3 * run));
+    assert_eq!(copy(&Layout::hvector(5, 2, -16, &int).unwrap(), 16), wanted(|run| 16 - 4 * run));
+    let nothing = (false, [u32::MAX; 18]);
+    for other in [(10, 1, 8), (4, 2, 16), (5, 2, 8)] {
+        assert_eq!(copy(&Layout::hvector(other.0, other.1, other.2, &int).unwrap(), 0), nothing, "{other:?}");
+    }
+}
+
+#[test]
 fn places_far_apart_cost_no_memory() {
     let double = Arc::new(basic(Scalar::Float, 8));
     let far = 1isize << 60;

@@ -40,7 +40,7 @@ impl<const PACK: bool> Packed<PACK> {
     #[inline(always)]
     unsafe fn runs(&mut self, data: *mut u8, bytes: usize, stride: isize, count: usize) {
         // SAFETY: the caller's promise.
-        unsafe { self.columns(data, bytes, stride, bytes, count) };
+        unsafe { self.columns(data, bytes, stride, bytes as isize, count) };
         self.0 = self.0.wrapping_add(bytes * count);
     }
 
@@ -49,7 +49,7 @@ impl<const PACK: bool> Packed<PACK> {
     /// # Safety
     /// That of `run` for each.
     #[allow(clippy::multiple_unsafe_ops_per_block)] // one of them runs
-    unsafe fn columns(&self, data: *mut u8, bytes: usize, stride: isize, step: usize, count: usize) {
+    pub(super) unsafe fn columns(&self, data: *mut u8, bytes: usize, stride: isize, step: isize, count: usize) {
         // A loop for each of the usual sizes.
         // SAFETY: the caller's promise, for each arm.
         unsafe {
@@ -71,28 +71,28 @@ impl<const PACK: bool> Packed<PACK> {
     /// # Safety
     /// That of `columns`.
     #[inline(never)]
-    unsafe fn fixed_columns<const N: usize>(&self, mut data: *mut u8, stride: isize, step: usize, count: usize) {
+    unsafe fn fixed_columns<const N: usize>(&self, mut data: *mut u8, stride: isize, step: isize, count: usize) {
         let mut here = self.0;
         for _ in 0..count {
             let (to, from) = if PACK { (here, data) } else { (data, here) };
             // SAFETY: a run of the caller's.
             unsafe { fixed::<N>(to, from) };
             data = data.wrapping_offset(stride);
-            here = here.wrapping_add(step);
+            here = here.wrapping_offset(step);
         }
     }
 
     /// # Safety
     /// That of `columns`.
     #[inline(never)]
-    unsafe fn any_columns(&self, mut data: *mut u8, bytes: usize, stride: isize, step: usize, count: usize) {
+    unsafe fn any_columns(&self, mut data: *mut u8, bytes: usize, stride: isize, step: isize, count: usize) {
         let mut here = self.0;
         for _ in 0..count {
             let (to, from) = if PACK { (here, data) } else { (data, here) };
             // SAFETY: a run of the caller's.
             unsafe { memcpy::copy(to, from, bytes) };
             data = data.wrapping_offset(stride);
-            here = here.wrapping_add(step);
+            here = here.wrapping_offset(step);
         }
     }
 
@@ -159,7 +159,9 @@ impl<const PACK: bool> Packed<PACK> {
             for block in &body.blocks {
                 if let Block::Run(run) = block {
                     // SAFETY: this run of each of the turns.
-                    unsafe { within.columns(data.wrapping_offset(run.offset), run.bytes, stride, body.size, turns) };
+                    unsafe {
+                        within.columns(data.wrapping_offset(run.offset), run.bytes, stride, body.size as isize, turns)
+                    };
                     within.0 = within.0.wrapping_add(run.bytes);
                 }
             }

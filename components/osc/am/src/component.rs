@@ -39,7 +39,7 @@ impl osc::Component for AmOsc {
         }
         static OPENED: Once<opal_core::Result<()>> = Once::new();
         (*OPENED.call_once(directory::open))?;
-        let service = Service::of(Window::new(plan)?);
+        let service = Service::of(Window::new(plan, parts)?);
         progress_thread::window_begins();
         Ok(Arc::new(Am { service }))
     }

@@ -59,6 +59,11 @@ pub fn activate(service: Arc<dyn Served>) {
     }
 }
 
+/// Whether any window has something under way.
+pub fn any_active() -> bool {
+    ANY_ACTIVE.load(Ordering::Relaxed)
+}
+
 /// A packet arrived. `false` if it makes no sense.
 fn deliver(process: u32, packet: WindowPacket, records: &[u8]) -> bool {
     let service = ALL.lock().get(packet.context as usize).and_then(|place| place.as_ref()?.upgrade());

@@ -2,7 +2,7 @@
 //!
 //! Each access is a record ([`wire`]), short data included; records gather in packets ([`outbox`]), which travel outside all
 //! communicators. Longer data follows in a message of the PML on the window's own communicator, which puts it to its place, or stays
-//! at the origin, where the target copies it ([`lent`]). The
+//! at the origin, where the target copies it ([`lent`]), or the origin copies it from or to the target's memory ([`direct`]). The
 //! target works on its memory when a packet arrives, else in passes of progress ([`target`]), one thread at a time, so that accumulates
 //! are atomic. It grants locks in the order in which they were asked for ([`locks`]); what an origin asks for behind a lock waits
 //! there, so that a lock, an access and an unlock are one packet ([`deferred_locks`]). To flush is to ask the target whether it has done all
@@ -23,6 +23,7 @@ mod access;
 mod arrival;
 mod component;
 mod deferred_locks;
+mod direct;
 mod directory;
 mod lent;
 mod locks;
@@ -36,6 +37,7 @@ mod perform;
 mod progress_thread;
 mod pvars;
 mod raw;
+mod synchronize;
 mod target;
 mod window;
 mod wire;

@@ -1,7 +1,7 @@
 //! The memory of a window that others may touch: one piece, or those that were attached.
 
 use ompi_core::data::Data;
-use ompi_core::datatype::Datatype;
+use ompi_core::datatype::{self, Datatype};
 use ompi_core::error::{Class, Fault, Result};
 use ompi_core::framework::osc::{Flavor, Part};
 use ompi_core::win::attached::Attached;
@@ -44,6 +44,12 @@ impl Memory {
     /// Its length.
     pub fn bytes(&self) -> usize {
         self.part.bytes
+    }
+
+    /// All of it, if there is any and it is one piece.
+    pub fn whole(&self) -> Option<Place<'static>> {
+        let is_any = !self.is_dynamic() && self.part.bytes > 0;
+        is_any.then(|| Place(Data { at: self.base(), count: self.part.bytes, datatype: datatype::byte() }))
     }
 
     /// `count` elements at a displacement, all of whose bytes lie in the memory.

@@ -3,9 +3,10 @@
 
 use crate::access;
 use crate::deferred_locks;
-use crate::origin::{self, ask, settle, take_failure};
+use crate::origin;
 use crate::progress_thread;
 use crate::raw::Buffer;
+use crate::synchronize::{ask, settle, take_failure};
 use crate::target::Service;
 use crate::window::Window;
 use crate::wire::{Kind, SyncKind};

@@ -1,12 +1,13 @@
 //! The side that accesses: turns an access into a record, and into messages of the PML where it is long.
 
 use crate::access::Access;
+use crate::direct;
 use crate::lent;
 use crate::pending::Messages;
 use crate::raw::{Buffer, Transfer};
+use crate::synchronize::ask;
 use crate::target::Service;
-use crate::window::{Peer, Window, failed};
-use crate::wire::{HEAD_BYTES, Head, Kind, SyncKind, Tags, push_access, push_sync};
+use crate::wire::{HEAD_BYTES, Head, Kind, SyncKind, Tags, push_access};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use ompi_core::accumulate;
@@ -44,6 +45,12 @@ pub fn begin(
     let read_bytes = access.result.as_ref().map_or(0, Buffer::bytes);
     let fits = window.with_peer(rank, |peer| peer.unflushed_bytes < PORTION_BYTES && peer.outbox.fits(whole))
         || make_room(service, rank, whole)?;
+    if !fits || read_bytes > direct::LEAST_READ {
+        if direct::access(service, access, target)? {
+            return Ok(wanted.then(request::done));
+        }
+        lent::offer(service, rank)?;
+    }
     if !fits && let Some(request) = lent::begin(service, access, &head, target, wanted)? {
         return Ok(request);
     }
@@ -95,7 +102,6 @@ fn begin_apart(
         packet.extend_from_slice(here);
         Ok(())
     };
-    lent::offer(service, rank)?;
     let asked = service.ask(rank, HEAD_BYTES + here.len(), append, |peer| peer.note_access(HEAD_BYTES));
     if let Err(fault) = asked.and_then(|()| window.send_outboxes(Some(rank))) {
         messages.finish(true)?;
@@ -118,42 +124,6 @@ fn begin_apart(
     let request = window.track(rank, messages, wanted)?;
     service.activate();
     Ok(request)
-}
-
-/// Asks a rank for what synchronises; it is not sent yet.
-pub fn ask(service: &Arc<Service>, rank: usize, sync: SyncKind) -> Result<()> {
-    let append = |packet: &mut Vec<u8>| {
-        push_sync(packet, sync);
-        Ok(())
-    };
-    service.ask(rank, size_of::<u64>(), append, |peer| {
-        if matches!(sync, SyncKind::Flush | SyncKind::Unlock) {
-            (peer.dirty, peer.unflushed_bytes) = (false, 0);
-            peer.flushes += 1;
-        }
-    })
-}
-
-/// Waits until a target has answered and nothing to it is under way here; what failed meanwhile.
-pub fn settle(service: &Service, rank: usize) -> Result<()> {
-    let window = &service.window;
-    let is_settled = |asked: u64, peer: &mut Peer| peer.acks >= asked && peer.pending == 0;
-    let asked = window.with_peer(rank, |peer| {
-        peer.outbox.send()?;
-        Ok::<_, Fault>((!is_settled(peer.flushes, peer)).then_some(peer.flushes))
-    })?;
-    if let Some(asked) = asked {
-        window.wait_for(rank, |peer| is_settled(asked, peer))?;
-    }
-    take_failure(window, rank)
-}
-
-/// What failed at a rank and was not told yet.
-pub fn take_failure(window: &Window, rank: usize) -> Result<()> {
-    match window.with_peer(rank, |peer| peer.failure.take()) {
-        None => Ok(()),
-        Some(failure) => Err(failed(rank, failure)),
-    }
 }
 
 /// Sees to it that a record of so many bytes may be asked of a rank; whether one packet can hold it.

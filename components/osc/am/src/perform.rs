@@ -43,15 +43,22 @@ pub fn combine(place: &Buffer<'_>, head: &Head, data: &[u8]) -> Result<()> {
 
 /// Says to an origin that this process can copy, if it can.
 pub fn answer_offer(window: &Window, origin: usize, address: u64) {
-    if origin == window.me() || !raw::can_copy(window.route(origin, 0), address) {
+    if origin == window.me() || !raw::can_copy(window.route(origin, 0), address, size_of::<u64>()) {
         return;
     }
+    let base = own_base(window, origin);
     window.with_peer(origin, |peer| {
         // A process that is gone needs no answer.
-        if let Ok(packet) = peer.outbox.for_record(size_of::<u64>()) {
-            push_reads(packet);
+        if let Ok(packet) = peer.outbox.for_record(2 * size_of::<u64>()) {
+            push_reads(packet, base);
         }
     });
+}
+
+/// What this process says of its own memory to an origin: 0 if that may not copy.
+fn own_base(window: &Window, origin: usize) -> u64 {
+    let lent = window.memory.whole().map(Buffer::in_window).filter(|whole| whole.may_be_lent(window.route(origin, 0)));
+    lent.and_then(|whole| whole.address()).unwrap_or(0)
 }
 
 /// Does an access of an origin that lends its data: `data` is the address.

@@ -1,6 +1,7 @@
 //! A thread that makes progress while the program computes outside MPI (`osc_am_progress`). It lives as long as there are windows of
 //! osc/am in this process, and sleeps most of the time. It calls no function of the program.
 
+use crate::directory;
 use crate::params::PROGRESS;
 use ompi_core::init;
 use opal_core::sync::{AtomicBool, AtomicU32, ConditionalLock, Ordering, raise_threads};
@@ -57,12 +58,29 @@ pub fn window_ends() {
 
 /// What the thread does, at most until the last user of MPI has left, windows freed or not.
 fn run() {
+    let most_us = PROGRESS.size() as u64;
+    let mut pause_us = most_us;
     while STOP.load(Ordering::SeqCst) == 0 && init::is_active() {
-        sys::futex_wait(&STOP, 0, PROGRESS.size() as u64);
-        while STOP.load(Ordering::SeqCst) == 0 && pass() > 0 {}
+        sys::futex_wait(&STOP, 0, pause_us);
+        let mut moved = false;
+        while STOP.load(Ordering::SeqCst) == 0 && pass() > 0 {
+            moved = true;
+        }
         progress::flush();
+        pause_us = next_pause_us(pause_us, most_us, moved, directory::any_active());
     }
     RUNS.store(false, Ordering::SeqCst);
+}
+
+/// How long to sleep before the next look. Long data comes in several messages, each of which waits for an answer: as long as some window
+/// has an access under way, looks follow each other soon, and later each time that nothing moved.
+fn next_pause_us(last_us: u64, most_us: u64, moved: bool, is_under_way: bool) -> u64 {
+    let next_us = match (is_under_way, moved) {
+        (false, _) => most_us,
+        (true, true) => SHORTEST_PAUSE_US,
+        (true, false) => last_us.saturating_mul(2),
+    };
+    next_us.min(most_us)
 }
 
 fn pass() -> usize {
@@ -71,4 +89,22 @@ fn pass() -> usize {
         wait::wake_threads();
     }
     moved
+}
+
+/// About as long as a message is on its way within a node, or the system takes to wake a thread.
+const SHORTEST_PAUSE_US: u64 = 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn looks_follow_each_other_soon_while_something_is_under_way() {
+        assert_eq!(next_pause_us(2000, 2000, true, false), 2000);
+        assert_eq!(next_pause_us(2000, 2000, true, true), SHORTEST_PAUSE_US);
+        let pauses =
+            core::iter::successors(Some(SHORTEST_PAUSE_US), |last| Some(next_pause_us(*last, 100, false, true)));
+        assert!(pauses.take(5).eq([20, 40, 80, 100, 100]));
+        assert_eq!(next_pause_us(5, 5, true, true), 5);
+    }
 }

@@ -207,6 +207,12 @@ impl<'a> Buffer<'a> {
         unsafe { pml::selected().copy_lent(&self.0, route.rank as i32, remote, route.context()) }
     }
 
+    /// Copies a run of bytes to an address in a target's memory.
+    pub fn copy_to_remote(&self, route: Route<'_>, remote: u64) -> Result<()> {
+        // SAFETY: readable by the contract of the constructors.
+        unsafe { pml::selected().copy_to_remote(&self.0, route.rank as i32, remote, route.context()) }
+    }
+
     /// Overwrites the data; what is longer is cut off.
     #[inline(always)]
     pub fn write(&self, from: &[u8]) {
@@ -338,9 +344,9 @@ pub fn with_lent<R>(bytes: usize, route: Route<'_>, remote: u64, work: impl FnOn
     work(&memory)
 }
 
-/// Whether this process can copy from a rank's memory at this address.
-pub fn can_copy(route: Route<'_>, remote: u64) -> bool {
-    pml::selected().is_lent(route.rank as i32, remote, size_of::<u64>(), route.context())
+/// Whether this process can copy from and to so many bytes of a rank's memory.
+pub fn can_copy(route: Route<'_>, remote: u64, bytes: usize) -> bool {
+    pml::selected().is_lent(route.rank as i32, remote, bytes, route.context())
 }
 
 /// Gives memory of `user_memory` back.

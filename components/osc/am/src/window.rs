@@ -5,12 +5,13 @@ use crate::outbox::Outbox;
 use crate::pending::{AllPending, Messages, Pending};
 use crate::raw::{self, Placement, Route};
 use crate::wire::{Failure, ReadId, Record};
+use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::Range;
 use ompi_core::comm::Communicator;
 use ompi_core::error::{Class, Fault, Result};
-use ompi_core::framework::osc::{Flavor, Plan};
+use ompi_core::framework::osc::{Flavor, Part, Plan};
 use ompi_core::framework::pml::subject;
 use ompi_core::request::{self, Driver, Id, Request};
 use ompi_core::status::Status;
@@ -24,6 +25,8 @@ pub struct Window {
     pub comm: Arc<Communicator>,
     /// This process's memory.
     pub memory: Memory,
+    /// All processes' memory.
+    pub parts: Box<[Part]>,
     owns_memory: bool,
     next_tag: AtomicU32,
     peers: ConditionalLock<Vec<Peer>>,
@@ -54,6 +57,10 @@ pub struct Peer {
     pub failure: Option<Failure>,
     /// Whether it copies from this process's memory.
     pub lending: Lending,
+    /// Where its memory lies, if this process copies from and to it.
+    pub base: Option<u64>,
+    /// The lock that was asked for last is granted when so many flushes are answered.
+    pub granted_at: u64,
 }
 
 /// What is known of whether a peer copies from memory of this process.
@@ -82,7 +89,7 @@ struct Read {
 
 impl Window {
     /// One of a plan; its memory is zeros if it is the window's own.
-    pub fn new(plan: &Plan) -> Result<Window> {
+    pub fn new(plan: &Plan, parts: &[Part]) -> Result<Window> {
         let owns_memory = matches!(plan.flavor, Flavor::Allocate | Flavor::Shared);
         let base = match owns_memory {
             // No process sees what another use of it left.
@@ -94,6 +101,7 @@ impl Window {
         Ok(Window {
             comm,
             memory: Memory::new(plan.flavor, base, plan.own),
+            parts: parts.into(),
             owns_memory,
             next_tag: AtomicU32::new(0),
             peers: ConditionalLock::new(peers),
@@ -251,10 +259,21 @@ impl Window {
                 peer.acks += 1;
                 peer.failure = peer.failure.or(*failure);
             }),
-            Record::Reads => self.with_peer(rank, |peer| peer.lending = Lending::Possible),
+            Record::Reads(base) => {
+                self.with_peer(rank, |peer| peer.lending = Lending::Possible);
+                self.note_base(rank, *base);
+            }
             Record::Access(..) | Record::Sync(_) | Record::Offer(_) => return false,
         }
         true
+    }
+
+    /// A target said where its memory lies.
+    fn note_base(&self, rank: usize, base: u64) {
+        let bytes = self.parts[rank].bytes;
+        if base != 0 && bytes > 0 && raw::can_copy(self.route(rank, 0), base, bytes) {
+            self.with_peer(rank, |peer| peer.base = Some(base));
+        }
     }
 
     /// Keeps the messages of an access until they have ended; a request for that, if one is wanted.
@@ -298,6 +317,11 @@ impl Peer {
         self.unflushed_bytes += bytes;
     }
 
+    /// Whether this process knows that it has the lock that it asked for last, if it asked for one.
+    pub fn is_granted(&self) -> bool {
+        self.acks >= self.granted_at
+    }
+
     fn new(outbox: Outbox) -> Peer {
         Peer {
             outbox,
@@ -310,6 +334,8 @@ impl Peer {
             pending: 0,
             failure: None,
             lending: Lending::Unknown,
+            base: None,
+            granted_at: 0,
         }
     }
 }

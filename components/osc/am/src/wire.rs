@@ -128,8 +128,8 @@ pub enum Record<'a> {
     Post,
     /// The origin would leave data in its memory, of which this is an address.
     Offer(u64),
-    /// To an origin: it may.
-    Reads,
+    /// To an origin: it may. And where the target's memory lies, if the origin may copy there itself; else 0.
+    Reads(u64),
 }
 
 /// What an origin calls an access that reads.
@@ -204,8 +204,9 @@ pub fn push_offer(to: &mut Vec<u8>, address: u64) {
 }
 
 /// Appends a [`Record::Reads`].
-pub fn push_reads(to: &mut Vec<u8>) {
+pub fn push_reads(to: &mut Vec<u8>, base: u64) {
     push_word(to, u64::from(READS));
+    push_word(to, base);
 }
 
 fn push_word(to: &mut Vec<u8>, word: u64) {
@@ -236,7 +237,7 @@ impl Record<'_> {
             }
             POST => Some((Record::Post, rest)),
             OFFER => word(rest).map(|(address, rest)| (Record::Offer(address), rest)),
-            READS => Some((Record::Reads, rest)),
+            READS => word(rest).map(|(base, rest)| (Record::Reads(base), rest)),
             kind => match KINDS.get(usize::from(kind).wrapping_sub(Kind::Put as usize)) {
                 Some(kind) => access(*kind, first, rest),
                 None => {
@@ -330,13 +331,13 @@ mod tests {
         push_post(&mut records);
         let reads = [ReadId { number: 9, apart: false }, ReadId { number: u32::MAX, apart: true }];
         push_offer(&mut records, u64::MAX);
-        push_reads(&mut records);
+        push_reads(&mut records, 1 << 63);
         reads.iter().for_each(|read| push_refused(&mut records, *read, failure));
         let mut rest = &records[..];
         let mut wanted = alloc::vec![Record::Access(HEAD, &[1, 2, 3], &[4, 5])];
         wanted.extend(SYNCS.map(Record::Sync));
         wanted.extend([Record::Ack(None), Record::Ack(Some(failure)), Record::Answer(u32::MAX, &[77]), Record::Post]);
-        wanted.extend([Record::Offer(u64::MAX), Record::Reads]);
+        wanted.extend([Record::Offer(u64::MAX), Record::Reads(1 << 63)]);
         wanted.extend(reads.map(|read| Record::Refused(read, failure)));
         for wanted in wanted {
             let (record, after) = Record::split(rest).unwrap();

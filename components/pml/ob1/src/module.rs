@@ -258,6 +258,11 @@ impl Module for Ob1 {
         lent::copy(unsafe { Contiguous::new(data) }, source, remote, context)
     }
 
+    unsafe fn copy_to_remote(&self, data: &Data<'_>, dest: i32, remote: u64, context: MatchContext<'_>) -> Result<()> {
+        // SAFETY: the caller's promise.
+        lent::copy_to(unsafe { Contiguous::new(data) }, dest, remote, context)
+    }
+
     fn fast_path(&self) -> Option<EntryPoints> {
         Some(EntryPoints::of::<Direct<false>>())
     }

@@ -26,13 +26,14 @@ enum Launcher {
 }
 
 /// Programs of one-sided communication for four ranks.
-const WINDOWS: [(&str, &[&str]); 6] = [
+const WINDOWS: [(&str, &[&str]); 7] = [
     ("rma_nodes", &[]),
     ("rma_fence", &[]),
     ("rma_groups", &[]),
     ("rma_passive", &[]),
     ("rma_differential", &["7", "60"]),
     ("rma_long_locks", &["am", "200000"]),
+    ("rma_progress_bound", &["self,tcp"]),
 ];
 
 const LAUNCHERS: [(Launcher, &str); 5] = [

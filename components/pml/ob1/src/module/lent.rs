@@ -41,6 +41,16 @@ pub fn copy(to: Option<Contiguous>, source: i32, remote: u64, context: MatchCont
     Ok(())
 }
 
+/// Copies a run to a peer's memory.
+pub fn copy_to(from: Option<Contiguous>, dest: i32, remote: u64, context: MatchContext<'_>) -> Result<()> {
+    let smsc = endpoint(dest, context).and_then(|endpoint| endpoint.smsc_endpoint.as_ref());
+    let (Some(from), Some(smsc)) = (from, smsc) else { return Err(failed(dest, Error::Invalid)) };
+    let bytes = from.bytes();
+    from.write_to(smsc, remote, 0, bytes).map_err(|error| failed(dest, error))?;
+    verbose_once!(smsc::FRAMEWORK, 20, "first single copy to a peer: {bytes} bytes written to its memory");
+    Ok(())
+}
+
 fn endpoint(rank: i32, context: MatchContext<'_>) -> Option<&'static Endpoint> {
     peer_table(context.comm).to(rank, context.comm).ok().map(|route| route.endpoint)
 }
