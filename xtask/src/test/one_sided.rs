@@ -1,8 +1,9 @@
 //! MPICH's own tests of one-sided communication, compiled by our mpicc; they check themselves. A sample, and all with `--all`.
 //!
 //! They are made without MPICH's configure: what it would find out of a POSIX system is known here. Libraries with tests of their own
-//! are in `libraries.rs`.
+//! are in `libraries.rs` and `coarrays.rs`.
 
+mod coarrays;
 mod libraries;
 
 use super::debian::MPICH;
@@ -21,6 +22,7 @@ pub fn tier(session: &mut Session) -> Result<()> {
         Err(verdict) => verdict,
     });
     libraries::tier(session);
+    coarrays::tier(session);
     Ok(())
 }
 
