@@ -107,7 +107,11 @@ fn random(session: &mut Session, ranks: u32, seconds: u64) -> Result<Verdict> {
     compiled(session, false)?;
     let program = session.scratch().join("bad_input/fuzz_api");
     let arguments = ["--seconds".to_owned(), seconds.to_string()];
-    let ended = programs::launch(session, &program, ranks, &arguments, Duration::from_secs(seconds + 60))?;
+    let mut command = programs::job(session, &program, ranks, &arguments)?;
+    // Files that it makes by chance are made there.
+    let folder = session.scratch().join("bad_input");
+    let log = folder.join(format!("fuzz_api@{ranks}.log"));
+    let ended = deadline::run(command.current_dir(folder), Duration::from_secs(seconds + 60), &log)?;
     let last = ended.out.lines().rev().find(|line| line.contains("calls ")).unwrap_or_default();
     Ok(match ended.ended_with(0) && !last.is_empty() {
         true => Verdict::Passed(last.to_owned()),

@@ -161,12 +161,18 @@ pub fn launch(
     arguments: &[String],
     limit: Duration,
 ) -> Result<deadline::Ended> {
+    let mut command = job(session, program, ranks, arguments)?;
+    let log = session.scratch().join("c/logs").join(format!("{}@{ranks}.log", stem(program)));
+    deadline::run(&mut command, limit, &log)
+}
+
+/// The command that [`launch`] runs.
+pub fn job(session: &mut Session, program: &Path, ranks: u32, arguments: &[String]) -> Result<Command> {
     let dist = session.library().map_err(fail)?.dist;
     let mut command = Command::new(dist.join("bin/mpirun"));
     command.arg("-n").arg(ranks.to_string()).arg(program).args(arguments);
     own_choice(&mut command);
-    let log = session.scratch().join("c/logs").join(format!("{}@{ranks}.log", stem(program)));
-    deadline::run(&mut command, limit, &log)
+    Ok(command)
 }
 
 /// Tests are about defaults: what the user has set for other purposes must not reach them.
