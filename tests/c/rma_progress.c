@@ -9,20 +9,8 @@
  */
 #define _GNU_SOURCE
 #include "check.h"
-#include <dirent.h>
+#include "thread_count.h"
 #include <unistd.h>
-
-static int threads(void)
-{
-    int count = 0;
-    DIR *folder = opendir("/proc/self/task");
-    if (folder == NULL)
-        return -1;
-    for (struct dirent *one = readdir(folder); one != NULL; one = readdir(folder))
-        count += one->d_name[0] != '.';
-    closedir(folder);
-    return count;
-}
 
 /* Computes until the word is there: no call of MPI but MPI_Wtime, which looks at a clock. */
 static int comes(volatile long *word, long wanted)
@@ -72,12 +60,12 @@ int main(int argc, char **argv)
     setenv("OMPI_MCA_osc_am_progress", "2000", 1);
     setenv("OMPI_MCA_btl", argc > 1 ? argv[1] : "self,tcp", 1);
     start(&argc, &argv, "rma_progress");
-    int before = threads(), next = (check_rank + 1) % check_ranks;
+    int before = thread_count(), next = (check_rank + 1) % check_ranks;
     static long memory[1000], many[1000];
     MPI_Win win, other;
     CHECK_CLASS(MPI_Win_create(memory, sizeof memory, sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &win), MPI_SUCCESS);
     CHECK_CLASS(MPI_Win_create(many, sizeof many, sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &other), MPI_SUCCESS);
-    CHECK_EQ(threads(), before + 1);
+    CHECK_EQ(thread_count(), before + 1);
     for (long round = 1; round <= 20; round++) {
         MPI_Barrier(MPI_COMM_WORLD);
         if (check_rank != 0) {
@@ -116,11 +104,11 @@ int main(int argc, char **argv)
         if (many[i] != (i % check_ranks == check_rank ? check_ranks : 0))
             CHECK_EQ(many[i], i % check_ranks == check_rank ? check_ranks : 0);
     MPI_Win_free(&win);
-    CHECK_EQ(threads(), before + 1);
+    CHECK_EQ(thread_count(), before + 1);
     MPI_Win_free(&other);
     /* The system lists a thread for a moment after it was joined. */
-    for (int i = 0; i < 5000 && threads() != before; i++)
+    for (int i = 0; i < 5000 && thread_count() != before; i++)
         usleep(1000);
-    CHECK_EQ(threads(), before);
+    CHECK_EQ(thread_count(), before);
     return finish();
 }

@@ -10,25 +10,13 @@
  * is no thread, and nothing happens before the target calls MPI. Else the argument is the transports. MPI 5.0 section 12.7.3.
  */
 #include "check.h"
-#include <dirent.h>
+#include "thread_count.h"
 
 enum { SHORT = 1, LONG = 1 << 19, COMBINED = 1 << 17, LIMIT_MS = 100 };
 enum kind { PUT, GET, ACCUMULATE };
 
 static long memory[1 + LONG], data[LONG];
 static int target; /* the last rank: with several nodes it is on another one than rank 0 */
-
-static int threads(void)
-{
-    int count = 0;
-    DIR *folder = opendir("/proc/self/task");
-    if (folder == NULL)
-        return -1;
-    for (struct dirent *one = readdir(folder); one != NULL; one = readdir(folder))
-        count += one->d_name[0] != '.';
-    closedir(folder);
-    return count;
-}
 
 /* Computes until the word is there: no call of MPI but MPI_Wtime, which looks at a clock. */
 static int comes(volatile long *word, long wanted, double seconds)
@@ -102,10 +90,10 @@ int main(int argc, char **argv)
     }
     start(&argc, &argv, "rma_progress_bound");
     target = check_ranks - 1;
-    int before = threads();
+    int before = thread_count();
     MPI_Win win;
     CHECK_CLASS(MPI_Win_create(memory, sizeof memory, sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &win), MPI_SUCCESS);
-    CHECK_EQ(threads(), before + on);
+    CHECK_EQ(thread_count(), before + on);
     MPI_Win_lock_all(0, win);
     if (on) {
         bounded(win, PUT, SHORT);
