@@ -51,8 +51,11 @@ pub struct Consumer {
     parity: u64,
     // Number of the first slot of this wrap.
     wrap_start: u32,
-    // Bytes of the byte ring since the last publication.
+    // Bytes of the byte ring since the last publication, and how many make the next one due.
     unpublished_bytes: u32,
+    publish_at: u32,
+    // Where the part of the byte ring ends that was seen used.
+    seen_end: u64,
     // Of the message that was looked at last and is not taken yet, if it lies in the byte ring.
     payload_ring_pending: u32,
     // The producer's, in shared memory, where it has one.
@@ -75,6 +78,8 @@ impl Consumer {
             parity: 1,
             wrap_start: 0,
             unpublished_bytes: 0,
+            publish_at: 0,
+            seen_end: 0,
             payload_ring_pending: 0,
             sleep_flag: None,
             made_room: false,
@@ -117,9 +122,18 @@ impl Consumer {
         {
             return Err(Malformed);
         }
+        if (offset + bytes) as u64 > self.seen_end {
+            self.see_more((offset + bytes) as u64);
+        }
         self.payload_ring_pending = bytes as u32;
         self.known_limit = self.slot.wrapping_add(LINE_BYTES);
         Ok(Some(Peeked { kind, immediate, at: self.memory.payload_ring.wrapping_add(offset), bytes }))
+    }
+
+    // The less the producer uses, the sooner it must know what is free again, or it will use more.
+    #[cold]
+    fn see_more(&mut self, end: u64) {
+        (self.seen_end, self.publish_at) = (end, (end / 4).min(PAYLOAD_BYTES as u64) as u32);
     }
 
     /// Fetches the slot after the next, for a consumer that takes one message after the other. Not for one that waits
@@ -144,7 +158,7 @@ impl Consumer {
     fn pass_known_limit(&mut self) {
         self.unpublished_bytes += core::mem::take(&mut self.payload_ring_pending);
         let done = self.slot.addr() - self.memory.slots.addr();
-        if done.is_multiple_of(QUARTER_BYTES) || self.unpublished_bytes >= PAYLOAD_BYTES as u32 {
+        if done.is_multiple_of(QUARTER_BYTES) || self.unpublished_bytes >= self.publish_at {
             // Release pairs with the Acquire in `refresh`.
             self.memory.consumed().store(self.wrap_start.wrapping_add((done / LINE_BYTES) as u32), Ordering::Release);
             self.unpublished_bytes = 0;

@@ -2,8 +2,8 @@
 
 use super::hints::{demote_lines, prefetch_for_writing, prefetch_next};
 use super::{
-    DEMOTED_BYTES, FIRST_WINDOW_BYTES, IN_PAYLOAD_RING, INLINE_BYTES, LINE_BYTES, Memory, PAYLOAD_BYTES, Refused,
-    SLOT_RING_BYTES, SLOTS, WRAPS_PER_GROWTH, copy_small,
+    CELLS, DEMOTED_BYTES, FIRST_WINDOW_BYTES, IN_PAYLOAD_RING, INLINE_BYTES, LINE_BYTES, Memory, PART_WINDOW_BYTES,
+    PAYLOAD_BYTES, Refused, SLOT_RING_BYTES, SLOTS, WRAPS_PER_GROWTH, copy_small,
 };
 use crate::sync::{AtomicU64, Ordering, writing};
 
@@ -254,9 +254,13 @@ impl Producer {
         Ok(offset as usize)
     }
 
-    /// Begins the next first_slot where the part that is used ends, makes it longer where that pays, and looks for room.
+    /// Begins from the start where the part that is used ends, makes it longer where that pays, and looks for room.
     #[inline(never)]
     fn allocate_slow(&mut self, size: u64, no_grow: bool) -> Result<usize, Refused> {
+        // A cell that was read just now is slow to write.
+        while size * CELLS > self.window && self.window < PART_WINDOW_BYTES {
+            self.grow();
+        }
         let (mut offset, mut end) = self.place_for(size);
         if offset == 0 && self.payload_tail >= self.grow_at && self.window < self.memory.payload_ring_bytes {
             self.grow();
@@ -264,8 +268,9 @@ impl Producer {
         }
         if end > self.payload_limit {
             self.refresh()?;
+            let most = if no_grow { PART_WINDOW_BYTES } else { self.memory.payload_ring_bytes };
             while end > self.payload_limit {
-                if no_grow || self.window == self.memory.payload_ring_bytes {
+                if self.window >= most {
                     return Err(Refused::Full);
                 }
                 self.grow();

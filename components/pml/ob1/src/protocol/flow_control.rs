@@ -102,8 +102,8 @@ impl State {
         // A synchronous one has its operation already. If that is gone, nobody waits for the message.
         let handle = match sync.map(|handle| self.operations.find_own(handle).map(|found| (handle, found))) {
             None => self.operations.begin(endpoint.process, envelope, request, rts_sent(buffer)),
-            Some(Some((handle, (_, operation)))) => {
-                operation.state = rts_sent(buffer);
+            Some(Some((handle, (number, _)))) => {
+                self.operations.announce(number, rts_sent(buffer));
                 handle
             }
             Some(None) => return,

@@ -40,23 +40,32 @@ pub enum OperationState {
     Getting(Getting),
 }
 
+impl OperationState {
+    // Only [`Operations::announce`] makes one of another.
+    fn is_long_send(&self) -> bool {
+        matches!(self, OperationState::RtsSent { .. } | OperationState::SendingFragments { .. })
+    }
+}
+
 /// All operations of this process. A handle is a number in the table and a serial number, so that none comes twice for a
 /// long time.
 pub struct Operations {
     table: Slab<Operation>,
     serial: u64,
+    long_sends: u32,
 }
 
 impl Operations {
     /// None.
     pub const fn new() -> Operations {
-        Operations { table: Slab::new(), serial: 0 }
+        Operations { table: Slab::new(), serial: 0, long_sends: 0 }
     }
 
     /// Enters an operation; returns its handle.
     pub fn begin(&mut self, process: u32, envelope: u64, request: Id, state: OperationState) -> u64 {
         self.serial = (self.serial + 1) % SERIALS;
         let serial = self.serial;
+        self.long_sends += u32::from(state.is_long_send());
         let number = self.table.insert(Operation { serial, process, request, envelope, state });
         assert!(number >> NUMBER_BITS == 0, "sixteen million long messages at once");
         serial << NUMBER_BITS | u64::from(number)
@@ -86,7 +95,20 @@ impl Operations {
 
     /// Ends an operation.
     pub fn remove(&mut self, number: u32) -> Operation {
-        self.table.remove(number)
+        let operation = self.table.remove(number);
+        self.long_sends -= u32::from(operation.state.is_long_send());
+        operation
+    }
+
+    /// A synchronous send that waits for room becomes a long one, `state`.
+    pub fn announce(&mut self, number: u32, state: OperationState) {
+        self.long_sends += 1;
+        self.table.get_mut(number).state = state;
+    }
+
+    /// Whether a long message of this process is under way.
+    pub fn sends_long(&self) -> bool {
+        self.long_sends > 0
     }
 
     /// All operations with their numbers.

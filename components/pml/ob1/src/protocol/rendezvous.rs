@@ -72,7 +72,8 @@ impl State {
             true if alone => Some(Protocol::SingleCopy),
             true => {
                 let from = single.as_ref().map(|single| Memory::of(Some(&single.mechanism)));
-                Some(self.selection(process).begin(wanted, to, from))
+                let sends = self.operations.sends_long();
+                Some(self.selection(process).begin(wanted, to, from, sends))
             }
             false => None,
         };

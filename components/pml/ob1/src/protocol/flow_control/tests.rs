@@ -116,7 +116,9 @@ fn an_eager_message_of_the_backlog_is_announced() {
         let (number, operation) = state.operations.find(process, rts.handle).unwrap();
         assert!(matches!(operation.state, OperationState::RtsSent { .. }));
         assert_eq!(waiting == 1, rts.handle == handle, "a synchronous send keeps its operation");
+        assert!(state.operations.sends_long());
         let ended = state.operations.remove(number).request;
+        assert!(!state.operations.sends_long());
         request::complete(ended, ompi_core::status::Status::EMPTY);
     }
     assert_eq!(state.push_packets(endpoint), 0, "nothing is left");

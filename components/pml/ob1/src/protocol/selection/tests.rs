@@ -15,6 +15,8 @@ struct Machine {
     single: bool,
     // Messages of a window go to the same place, not one behind the other.
     one_place: bool,
+    // This process sends meanwhile.
+    sends: bool,
 }
 
 impl Machine {
@@ -26,6 +28,7 @@ impl Machine {
             takes,
             single: true,
             one_place: false,
+            sends: false,
         }
     }
 
@@ -33,10 +36,15 @@ impl Machine {
     fn window(&mut self, at_once: u32, bytes: usize) -> Protocol {
         let clock = || self.clock.get();
         let place = |number: u32| 1 << 40 | if self.one_place { 0 } else { u64::from(number) * bytes as u64 };
-        let protocol = self.selection.begin_at(bytes, place(0), self.single.then_some(Memory::Private), clock);
+        let protocol =
+            self.selection.begin_at((bytes, place(0), self.single.then_some(Memory::Private)), self.sends, clock);
         (1..at_once).for_each(|number| {
             assert_eq!(
-                self.selection.begin_at(bytes, place(number), self.single.then_some(Memory::Private), clock),
+                self.selection.begin_at(
+                    (bytes, place(number), self.single.then_some(Memory::Private)),
+                    self.sends,
+                    clock
+                ),
                 protocol
             );
         });
@@ -82,7 +90,7 @@ fn periods_in_which_nobody_looked_do_not_end_the_turn_of_fragments() {
     let mut machine = Machine::new(1000, 10);
     for _ in 0..2 * RUN {
         let clock = || machine.clock.get();
-        assert_eq!(machine.selection.begin_at(BYTES, 0, Some(Memory::Private), clock), Protocol::Fragments);
+        assert_eq!(machine.selection.begin_at((BYTES, 0, Some(Memory::Private)), false, clock), Protocol::Fragments);
         std::thread::sleep(std::time::Duration::from_millis(1));
         opal_core::progress::pass();
         machine.clock.set(machine.clock.get() + 1000);
@@ -95,6 +103,37 @@ fn a_single_copy_must_be_clearly_cheaper() {
     let mut machine = Machine::new(1000, 850);
     machine.singles(2 * RUN);
     assert_eq!(machine.singles(10), 0);
+}
+
+#[test]
+fn while_this_process_sends_fragments_count_for_both() {
+    let mut machine = Machine::new(1000, 1400);
+    machine.sends = true;
+    (0..4 * RUN).for_each(|_| _ = machine.window(7, BYTES));
+    assert_eq!(machine.window(7, BYTES), Protocol::SingleCopy);
+    // The first window one way is taken for one both ways.
+    machine.sends = false;
+    machine.window(7, BYTES);
+    machine.singles(2 * RUN);
+    assert_eq!(machine.singles(10), 0, "one way");
+    machine.sends = true;
+    machine.window(7, BYTES);
+    assert_eq!(machine.window(7, BYTES), Protocol::SingleCopy, "both ways it is known already");
+    let mut slow = Machine::new(1000, 1600);
+    slow.sends = true;
+    (0..4 * RUN).for_each(|_| _ = slow.window(7, BYTES));
+    assert_eq!(slow.window(7, BYTES), Protocol::Fragments);
+}
+
+#[test]
+fn half_of_the_messages_make_it_an_exchange() {
+    let window =
+        |begun, exchanged, bytes| SampleWindow { begun, exchanged, bytes, span: (0, bytes), ..SampleWindow::EMPTY };
+    let small = [Traffic::Small, Traffic::Exchange];
+    assert_eq!(small.map(|before| window(8, 4, 1).traffic(true, before)), [Traffic::Exchange; 2]);
+    assert_eq!(small.map(|before| window(8, 3, 1).traffic(true, before)), [Traffic::Small; 2]);
+    assert_eq!(small.map(|before| window(0, 0, 1).traffic(true, before)), small, "the rest of the window before");
+    assert_eq!(small.map(|before| window(8, 8, LARGE_WINDOW_BYTES).traffic(true, before)), [Traffic::Large; 2]);
 }
 
 #[test]
@@ -136,13 +175,13 @@ fn what_is_known_of_private_memory_says_nothing_of_shareable() {
     assert_eq!(machine.window(1, BYTES), Protocol::Fragments);
     let clock = || machine.clock.get();
     let trials = (0..2 * RUN).filter(|_| {
-        let protocol = machine.selection.begin_at(BYTES, 0, Some(Memory::Shareable), clock);
+        let protocol = machine.selection.begin_at((BYTES, 0, Some(Memory::Shareable)), false, clock);
         machine.clock.set(machine.clock.get() + [2000, 500, 2000][protocol as usize]);
         machine.selection.end_at(BYTES, clock);
         protocol == Protocol::SingleCopy
     });
     assert_eq!(trials.count() as u32, RUN);
-    let protocol = machine.selection.begin_at(BYTES, 0, Some(Memory::Shareable), clock);
+    let protocol = machine.selection.begin_at((BYTES, 0, Some(Memory::Shareable)), false, clock);
     machine.selection.end_at(BYTES, clock);
     assert_eq!((protocol, machine.window(1, BYTES)), (Protocol::SingleCopy, Protocol::Fragments));
     let classes = [class(BYTES, Memory::Private), class(usize::MAX, Memory::Private), class(1, Memory::Shareable)];
@@ -153,12 +192,12 @@ fn what_is_known_of_private_memory_says_nothing_of_shareable() {
 fn a_stream_that_never_ends_is_judged_all_the_same() {
     let mut machine = Machine::new(5000, 2000);
     let clock = || machine.clock.get();
-    machine.selection.begin_at(BYTES, 0, Some(Memory::Private), clock);
-    let mut protocol = machine.selection.begin_at(BYTES, 0, Some(Memory::Private), clock);
+    machine.selection.begin_at((BYTES, 0, Some(Memory::Private)), false, clock);
+    let mut protocol = machine.selection.begin_at((BYTES, 0, Some(Memory::Private)), false, clock);
     for _ in 0..MOST_PER_WINDOW * (2 * RUN + 2) {
         machine.clock.set(machine.clock.get() + machine.takes[protocol as usize]);
         machine.selection.end_at(BYTES, clock);
-        protocol = machine.selection.begin_at(BYTES, 0, Some(Memory::Private), clock);
+        protocol = machine.selection.begin_at((BYTES, 0, Some(Memory::Private)), false, clock);
     }
     assert_eq!(protocol, Protocol::SingleCopy);
 }
