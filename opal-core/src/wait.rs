@@ -186,7 +186,8 @@ impl Backoff {
     #[inline(never)]
     fn check(&mut self, awaited: &mut dyn Awaited) -> Result<()> {
         tell_lost_in_job();
-        if any_lost() && needs_lost(awaited) {
+        // Relaxed: the transport of which this is true fails what needs the dead, sooner or later.
+        if any_lost() && ENDING.load(Ordering::Relaxed) == 0 && needs_lost(awaited) {
             // What the dead process sent before is in the rings: one more pass, then nothing will come.
             if self.is_last_pass {
                 return Err(Error::Unreachable);
@@ -268,6 +269,25 @@ fn tell_lost_in_job() {
         if let Some(told) = LOST_TOLD.get() {
             told();
         }
+    }
+}
+
+/// While one of these lives a transport still takes what processes sent that have ended, and tells of their end afterwards: waits that need
+/// them go on until then.
+#[derive(Debug)]
+pub struct Ending(());
+
+impl Ending {
+    /// Until it is dropped.
+    pub fn begin() -> Ending {
+        ENDING.fetch_add(1, Ordering::Relaxed);
+        Ending(())
+    }
+}
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        ENDING.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
