@@ -1,6 +1,7 @@
 //! Fabrics by libfabric: what btl/ofi finds and says, programs over its providers on this node and over test hosts. Those by UCX stand in
 //! `uct.rs`.
 
+mod gone;
 mod program;
 mod uct;
 
@@ -15,6 +16,7 @@ use std::path::PathBuf;
 const OFI: Fabric = Fabric {
     foreign: LIBFABRIC,
     btl: "ofi",
+    place: "",
     alone: "self,ofi",
     include: "btl_ofi_provider_include",
     between_hosts: "tcp",
@@ -52,6 +54,13 @@ pub fn tier(session: &mut Session) -> Result<()> {
     OFI.case(session, "sockets/computing@2", computing);
     for who in ["target", "holder"] {
         OFI.case(session, &format!("tcp/killed/{who}"), |session| killed(session, who));
+    }
+    for (provider, how) in polls(session.options.all) {
+        OFI.case(session, &format!("{provider}/polls@3/{how}"), |session| OFI.polls(session, provider, how));
+    }
+    match session.options.all {
+        false => gone::cases(session, &OFI, &["tcp"], &[]),
+        true => gone::cases(session, &OFI, &["tcp", "net"], &[("tcp", "counted"), ("sockets", "counted")]),
     }
     OFI.case_on_two(session, "two_hosts_places", &[], |rig, cluster, _| OFI.places(rig, cluster));
     OFI.case_on_two(session, "two_hosts_programs", &[], |rig, cluster, _| OFI.programs(rig, cluster));
@@ -101,6 +110,14 @@ fn reads(all: bool) -> Vec<(&'static str, &'static str, &'static str)> {
     let ways = [("get", "kept"), ("get", "ended"), ("fragments", "kept")];
     let of = |provider| ways.map(|(reads, keeps)| (provider, reads, keeps));
     ["tcp", "net", "sockets"].into_iter().flat_map(of).collect()
+}
+
+/// Provider, how ranks look for messages of one that is dead.
+fn polls(all: bool) -> Vec<(&'static str, &'static str)> {
+    if !all {
+        return vec![("tcp", "test"), ("tcp", "recv")];
+    }
+    ["tcp", "net", "sockets"].into_iter().flat_map(|provider| POLLS.map(|how| (provider, how))).collect()
 }
 
 /// Each provider with its reason.
@@ -205,6 +222,8 @@ fn windows_of_two(rig: &Rig, cluster: &Cluster, programs: &[PathBuf]) -> Result<
     Ok(())
 }
 
+/// The ways of `tests/fabrics/polls.c`.
+const POLLS: [&str; 4] = ["test", "probe", "wait", "recv"];
 const WINDOW_PROGRAMS: &[&[&str]] = &[
     &["rma_fence"],
     &["rma_groups"],
