@@ -331,6 +331,8 @@ static ONLY_NEEDS: Once<fn(&Subject) -> bool> = Once::new();
 static SLEEPS_TOLD: Once<fn(u64, u64, &dyn Awaited)> = Once::new();
 static WAITS_TOLD: Once<fn(u64)> = Once::new();
 static EPOCH: Once<fn() -> u32> = Once::new();
+// How many `Ending` there are.
+static ENDING: AtomicU32 = AtomicU32::new(0);
 static LOST_BEYOND_JOB: AtomicBool = AtomicBool::new(false);
 static EPOCH_AT_START: AtomicU32 = AtomicU32::new(0);
 static LOST_TOLD: Once<fn()> = Once::new();
