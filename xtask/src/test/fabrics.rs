@@ -5,7 +5,7 @@ mod gone;
 mod program;
 mod uct;
 
-use self::program::{Fabric, Said, at_2_and_4, info_says, job_of};
+use self::program::{Fabric, POLLS, Said, at_2_and_4, info_says, job_of};
 use super::Session;
 use super::cluster::rig::{Rig, contains, expect, run};
 use super::foreign::LIBFABRIC;
@@ -222,8 +222,6 @@ fn windows_of_two(rig: &Rig, cluster: &Cluster, programs: &[PathBuf]) -> Result<
     Ok(())
 }
 
-/// The ways of `tests/fabrics/polls.c`.
-const POLLS: [&str; 4] = ["test", "probe", "wait", "recv"];
 const WINDOW_PROGRAMS: &[&[&str]] = &[
     &["rma_fence"],
     &["rma_groups"],

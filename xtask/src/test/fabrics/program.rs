@@ -222,6 +222,8 @@ pub fn at_2_and_4(places: &[&'static str]) -> Vec<(&'static str, &'static str, u
     places.iter().copied().flat_map(of).collect()
 }
 
+/// The ways of `tests/fabrics/polls.c`.
+pub const POLLS: [&str; 4] = ["test", "probe", "wait", "recv"];
 /// Programs of `tests/c` for each transport.
 const PROGRAMS: &[&str] = &[
     "pt2pt_blocking",

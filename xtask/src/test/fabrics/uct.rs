@@ -3,9 +3,8 @@
 use super::super::Session;
 use super::super::cluster::rig::contains;
 use super::super::foreign::UCX;
-use super::POLLS;
 use super::gone;
-use super::program::{Fabric, Said, at_2_and_4, fails, info_says, job_of};
+use super::program::{Fabric, POLLS, Said, at_2_and_4, fails, info_says, job_of};
 use crate::failure::Result;
 
 const UCT: Fabric = Fabric {
