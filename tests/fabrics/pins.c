@@ -4,7 +4,7 @@
  * provider is given a shadow of them, and the shadow is made anew from the pinned pages before each call in which peers may read it. A
  * cache that finds a registration of pages that are gone sends what was there before.
  *
- * Only for reading by peers: what they put lies in the shadow. One thread at a time calls, as btl/ofi promises the provider.
+ * For tcp;ofi_rxm, and only for reading by peers: what they put lies in the shadow. One thread at a time calls, as btl/ofi promises the provider.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -60,7 +60,7 @@ pub fn tier(session: &mut Session) -> Result<()> {
     }
     match session.options.all {
         false => gone::cases(session, &OFI, &["tcp"], &[]),
-        true => gone::cases(session, &OFI, &["tcp", "net"], &[("tcp", "counted"), ("sockets", "counted")]),
+        true => gone::cases(session, &OFI, &["tcp"], &["tcp", "net", "sockets"].map(|provider| (provider, "counted"))),
     }
     OFI.case_on_two(session, "two_hosts_places", &[], |rig, cluster, _| OFI.places(rig, cluster));
     OFI.case_on_two(session, "two_hosts_programs", &[], |rig, cluster, _| OFI.programs(rig, cluster));
