@@ -10,6 +10,7 @@
 //! told of threads.
 #![allow(unsafe_code)] // gives pages back, and writes the header
 
+use crate::framework::memory;
 use crate::sync::{AtomicBool, AtomicUsize, ConditionalLock, Once, Ordering};
 use crate::sys::{self, GrowingMapping, Mapping, Place, PlacedFile};
 use crate::{Error, Result};
@@ -69,7 +70,7 @@ pub fn allocate_zeroed(bytes: usize, alignment: usize) -> Option<*mut u8> {
     }
     let (from, to) = (offset.next_multiple_of(PAGE), (offset + bytes) / PAGE * PAGE);
     // SAFETY: whole pages of the block.
-    if !unsafe { heap.range.give_back(from, to - from) } {
+    if !unsafe { heap.give_back(from, to - from) } {
         // SAFETY: the same.
         unsafe { heap.at(from).write_bytes(0, to - from) };
     }
@@ -211,7 +212,7 @@ unsafe fn release(at: *mut u8, keeps: impl FnOnce(usize, usize) -> bool) {
         let Some(bytes) = blocks.length(offset) else { return };
         if is_frozen() {
             // Amid a fork the pages may be the parent's. SAFETY: the caller's promise. Where there is nothing the system refuses.
-            let _given_back = !is_amid_fork() && unsafe { heap.range.give_back(offset, bytes) };
+            let _given_back = !is_amid_fork() && unsafe { heap.give_back(offset, bytes) };
             return;
         }
         // Before anybody else gets it. SAFETY: the caller's promise.
@@ -325,9 +326,19 @@ impl Heap {
         keeps: impl FnOnce(usize, usize) -> bool,
     ) {
         // SAFETY: the caller's promise.
-        if keeps(blocks.kept(), bytes) || !unsafe { self.range.give_back(offset, bytes) } {
+        if keeps(blocks.kept(), bytes) || !unsafe { self.give_back(offset, bytes) } {
             blocks.keep(bytes);
         }
+    }
+
+    /// Gives pages back to the system, after it was told to those who may have registered them.
+    ///
+    /// # Safety
+    /// Nobody uses what is there.
+    unsafe fn give_back(&self, offset: usize, bytes: usize) -> bool {
+        memory::released(self.at(offset).addr(), bytes);
+        // SAFETY: the caller's promise.
+        unsafe { self.range.give_back(offset, bytes) }
     }
 }
 

@@ -186,7 +186,8 @@ impl Backoff {
     #[inline(never)]
     fn check(&mut self, awaited: &mut dyn Awaited) -> Result<()> {
         tell_lost_in_job();
-        if any_lost() && needs_lost(awaited) {
+        // Relaxed: the transport of which this is true fails what needs the dead, sooner or later.
+        if any_lost() && ENDING.load(Ordering::Relaxed) == 0 && needs_lost(awaited) {
             // What the dead process sent before is in the rings: one more pass, then nothing will come.
             if self.is_last_pass {
                 return Err(Error::Unreachable);
@@ -271,6 +272,25 @@ fn tell_lost_in_job() {
     }
 }
 
+/// While one of these lives a transport still takes what processes sent that have ended, and tells of their end afterwards: waits that need
+/// them go on until then.
+#[derive(Debug)]
+pub struct Ending(());
+
+impl Ending {
+    /// Until it is dropped.
+    pub fn begin() -> Ending {
+        ENDING.fetch_add(1, Ordering::Relaxed);
+        Ending(())
+    }
+}
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        ENDING.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 /// A process of another job was lost, after all that it had sent was taken: waits that need it end, too.
 pub fn tell_lost_beyond_job() {
     LOST_BEYOND_JOB.store(true, Ordering::Relaxed);
@@ -311,6 +331,8 @@ static ONLY_NEEDS: Once<fn(&Subject) -> bool> = Once::new();
 static SLEEPS_TOLD: Once<fn(u64, u64, &dyn Awaited)> = Once::new();
 static WAITS_TOLD: Once<fn(u64)> = Once::new();
 static EPOCH: Once<fn() -> u32> = Once::new();
+// How many `Ending` there are.
+static ENDING: AtomicU32 = AtomicU32::new(0);
 static LOST_BEYOND_JOB: AtomicBool = AtomicBool::new(false);
 static EPOCH_AT_START: AtomicU32 = AtomicU32::new(0);
 static LOST_TOLD: Once<fn()> = Once::new();

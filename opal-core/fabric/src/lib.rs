@@ -6,12 +6,14 @@
 //! | `verdict` | why an offer is taken or not, in words |
 //! | `head` | what stands before each message, and the tokens by which it is known for one of the job |
 //! | `memory` | registered memory, keys of peers, and operations under way |
+//! | `ended` | peers whose processes have ended, until all that they sent has come |
 //!
 //! Owns nothing. **Invariant:** knows no library of fabrics, and calls none.
 #![no_std]
 
 extern crate alloc;
 
+pub mod ended;
 pub mod head;
 pub mod memory;
 pub mod request;

@@ -64,7 +64,7 @@ pub fn on_release(callback: Release) -> Result<()> {
     Err(Error::OutOfResource)
 }
 
-/// For the component: this range is about to go away. No locks, no allocation.
+/// For the component, and for what in this library gives pages back by itself: this range is about to go away. No locks, no allocation.
 pub fn released(address: usize, bytes: usize) {
     for slot in &CALLBACKS {
         // Acquire pairs with the Release in `on_release`.

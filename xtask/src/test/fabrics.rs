@@ -1,10 +1,11 @@
 //! Fabrics by libfabric: what btl/ofi finds and says, programs over its providers on this node and over test hosts. Those by UCX stand in
 //! `uct.rs`.
 
+mod gone;
 mod program;
 mod uct;
 
-use self::program::{Fabric, Said, at_2_and_4, info_says, job_of};
+use self::program::{Fabric, POLLS, Said, at_2_and_4, info_says, job_of};
 use super::Session;
 use super::cluster::rig::{Rig, contains, expect, run};
 use super::foreign::LIBFABRIC;
@@ -15,6 +16,7 @@ use std::path::PathBuf;
 const OFI: Fabric = Fabric {
     foreign: LIBFABRIC,
     btl: "ofi",
+    place: "",
     alone: "self,ofi",
     include: "btl_ofi_provider_include",
     between_hosts: "tcp",
@@ -52,6 +54,13 @@ pub fn tier(session: &mut Session) -> Result<()> {
     OFI.case(session, "sockets/computing@2", computing);
     for who in ["target", "holder"] {
         OFI.case(session, &format!("tcp/killed/{who}"), |session| killed(session, who));
+    }
+    for (provider, how) in polls(session.options.all) {
+        OFI.case(session, &format!("{provider}/polls@3/{how}"), |session| OFI.polls(session, provider, how));
+    }
+    match session.options.all {
+        false => gone::cases(session, &OFI, &["tcp"], &[]),
+        true => gone::cases(session, &OFI, &["tcp"], &["tcp", "net", "sockets"].map(|provider| (provider, "counted"))),
     }
     OFI.case_on_two(session, "two_hosts_places", &[], |rig, cluster, _| OFI.places(rig, cluster));
     OFI.case_on_two(session, "two_hosts_programs", &[], |rig, cluster, _| OFI.programs(rig, cluster));
@@ -101,6 +110,14 @@ fn reads(all: bool) -> Vec<(&'static str, &'static str, &'static str)> {
     let ways = [("get", "kept"), ("get", "ended"), ("fragments", "kept")];
     let of = |provider| ways.map(|(reads, keeps)| (provider, reads, keeps));
     ["tcp", "net", "sockets"].into_iter().flat_map(of).collect()
+}
+
+/// Provider, how ranks look for messages of one that is dead.
+fn polls(all: bool) -> Vec<(&'static str, &'static str)> {
+    if !all {
+        return vec![("tcp", "test"), ("tcp", "recv")];
+    }
+    ["tcp", "net", "sockets"].into_iter().flat_map(|provider| POLLS.map(|how| (provider, how))).collect()
 }
 
 /// Each provider with its reason.

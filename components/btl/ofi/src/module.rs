@@ -13,7 +13,7 @@ use opal_core::framework::btl::{
     AmId, Atomic, Begun, Caps, Completion, Endpoint, Full, Job, Module, Peer, Registration, Remote, RemoteCaps, Width,
 };
 use opal_core::sync::{ConditionalLock, Once};
-use opal_core::{Error, Result, message, wait};
+use opal_core::{Error, Result, message, sys, wait};
 use opal_fabric::head;
 
 /// The one module.
@@ -140,6 +140,10 @@ impl Module for Ofi {
 
     fn remove_peer(&self, endpoint: Endpoint) {
         self.state.lock().close(endpoint.0);
+    }
+
+    fn peer_ended(&self, endpoint: Endpoint) {
+        self.state.lock().ended.note(endpoint.0, sys::monotonic_ns());
     }
 
     fn send(

@@ -7,7 +7,7 @@ use crate::state::State;
 use crate::wire::{CREDITS, HEADER_BYTES, Header, LABEL};
 use opal_core::framework::btl::{self, AM_IDS, deliver};
 use opal_core::mem::Untrusted;
-use opal_core::{Error, verbose};
+use opal_core::{Error, sys, verbose};
 use opal_fabric::memory;
 
 impl Ofi {
@@ -78,7 +78,10 @@ impl Ofi {
             && let Some(peer) = state.peers.get_mut(header.head.from as usize)
         {
             match Self::note_header(peer, &header) {
-                Ok(true) => return Some(header),
+                Ok(true) => {
+                    state.ended.heard(header.head.from, sys::monotonic_ns);
+                    return Some(header);
+                }
                 Ok(false) => {}
                 Err(why) => state.lose(header.head.from, "breaks the format", why),
             }

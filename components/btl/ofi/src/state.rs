@@ -7,9 +7,10 @@ use crate::wire::{self, CREDITS, HEADER_BYTES, Header, LABEL};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use opal_core::framework::btl::Job;
-use opal_core::message;
 use opal_core::sparse::Table;
 use opal_core::wait::Timed;
+use opal_core::{message, sys};
+use opal_fabric::ended::Ended;
 use opal_fabric::head::{self, Head};
 use opal_fabric::memory::Memory;
 
@@ -41,6 +42,8 @@ pub struct State {
     under_way: u32,
     /// Peers, by their number for the layer above, of which it has not been told that they are lost.
     pub lost: Vec<u32>,
+    /// Those of which the fabric need not say that they are lost.
+    pub ended: Ended,
     /// While anything is due of which no descriptor tells, sleeps are short.
     due: Timed,
     /// The endpoint is of no use any more.
@@ -85,6 +88,7 @@ impl State {
             keys_made: 0,
             under_way: 0,
             lost: Vec::new(),
+            ended: Ended::new(),
             due: Timed::new(),
             is_broken: false,
             dropped: 0,
@@ -217,7 +221,18 @@ impl State {
         for rank in core::mem::take(&mut self.owed) {
             self.return_credits(rank);
         }
+        self.lose_ended();
         self.due.set(!self.is_drained() || !self.unposted.is_empty() || !self.owed.is_empty());
+    }
+
+    /// Closes those that have ended and of which all has come.
+    fn lose_ended(&mut self) {
+        if self.ended.is_empty() {
+            return;
+        }
+        for rank in self.ended.take_silent(sys::monotonic_ns()) {
+            self.lose(rank, "is not there any more", "whoever launched it says so");
+        }
     }
 
     /// Whether everything has left.

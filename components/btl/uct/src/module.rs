@@ -13,7 +13,7 @@ use opal_core::framework::btl::{
     AmId, Begun, Caps, Completion, Endpoint, Full, Job, Module, Peer, Registration, Remote, RemoteCaps,
 };
 use opal_core::sync::{ConditionalLock, Once};
-use opal_core::{Error, Result, message, wait};
+use opal_core::{Error, Result, message, sys, wait};
 use opal_fabric::head;
 
 /// The one module.
@@ -147,6 +147,10 @@ impl Module for Uct {
 
     fn remove_peer(&self, endpoint: Endpoint) {
         self.state.lock().leaves(endpoint.0);
+    }
+
+    fn peer_ended(&self, endpoint: Endpoint) {
+        self.state.lock().ended.note(endpoint.0, sys::monotonic_ns());
     }
 
     unsafe fn send_inline(

@@ -7,7 +7,7 @@ use crate::raw::{Batch, Message};
 use crate::wire::{HEADER_BYTES, LABEL, LEAVES, WIRE_ID};
 use opal_core::framework::btl::{self, deliver};
 use opal_core::mem::Untrusted;
-use opal_core::{Error, verbose};
+use opal_core::{Error, sys, verbose};
 use opal_fabric::head::Head;
 use opal_fabric::memory;
 
@@ -63,6 +63,7 @@ impl Uct {
             let mut state = self.state.lock();
             let open = state.peers.get(header.from as usize).filter(|peer| !peer.closed).map(|peer| peer.index);
             state.dropped += u64::from(open.is_none());
+            state.ended.heard(header.from, sys::monotonic_ns);
             open
         };
         let Some(index) = index else { return false };

@@ -9,6 +9,7 @@ use opal_core::framework::btl::Job;
 use opal_core::sparse::Table;
 use opal_core::wait::Timed;
 use opal_core::{message, sys};
+use opal_fabric::ended::Ended;
 use opal_fabric::head::{self, Head};
 use opal_fabric::memory::Memory;
 
@@ -24,6 +25,8 @@ pub struct State {
     pub memory: Memory<Region, RemoteKey, ()>,
     /// Peers, by their number for the layer above, of which it has not been told that they are lost.
     pub lost: Vec<u32>,
+    /// Those of which UCT need not say that they are lost.
+    pub ended: Ended,
     /// What the next batch is written to.
     pub empty: Batch,
     /// While anything is due of which no descriptor tells, sleeps are short.
@@ -44,6 +47,7 @@ impl State {
             peers: Table::new(),
             memory,
             lost: Vec::new(),
+            ended: Ended::new(),
             empty: Batch::default(),
             due: Timed::new(),
             accepted_ns: 0,
@@ -122,8 +126,13 @@ impl State {
         self.lost.push(peer.index);
     }
 
-    /// After each pass: whether a descriptor tells of everything that is still due.
+    /// After each pass: closes those that have ended and of which all has come, and notes whether a descriptor tells of everything that is still due.
     pub fn note_due(&mut self) {
+        if !self.ended.is_empty() {
+            for rank in self.ended.take_silent(sys::monotonic_ns()) {
+                self.lose(rank, "is not there any more", "whoever launched it says so");
+            }
+        }
         let is_due = !self.memory.is_idle();
         self.due.set(is_due);
     }

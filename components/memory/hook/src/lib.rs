@@ -17,10 +17,11 @@
 //! one relaxed load and a walk over the registered callbacks.
 //!
 //! What stays unseen: the stacks of ended threads and libraries unloaded by `dlclose`, which the C library unmaps
-//! itself; system calls made by hand; a program that calls `mallopt` with one of the three settings afterwards.
+//! itself; pages of a file that somebody makes shorter; system calls made by hand; a program that calls `mallopt` with one of the
+//! three settings afterwards.
 //!
-//! So not all memory is *seen*: the heap, the data of the program itself and what the program has mapped (`mapped.rs`) are. Only of these
-//! may others keep something until they are told of the end.
+//! So not all memory is *seen*: the heap, the data of the program itself and what the program has mapped that is no file's (`mapped.rs`)
+//! are. Only of these may others keep something until they are told of the end.
 //!
 //! Owns nothing. Invariant: nothing here allocates, locks, or touches what is about to go away. It tells before the
 //! system call is made: a range told may stay (when the call fails), one that goes was told.

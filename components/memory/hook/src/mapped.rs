@@ -1,4 +1,4 @@
-//! Which memory is known to end by a call that is seen: what the program itself has mapped. A table of fixed length, since nothing here may
+//! Which memory is known to end by a call that is seen: what the program itself has mapped, files apart. A table of fixed length, since nothing here may
 //! allocate; what has no room in it is not known, which costs its users time and nothing else.
 //!
 //! No lock: a signal handler may unmap memory, too. A slot is free, claimed, spoilt or holds a range. Whoever changes a slot claims it first;

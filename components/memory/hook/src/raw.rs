@@ -102,11 +102,18 @@ pub unsafe extern "C" fn mmap(
     offset: i64,
 ) -> *mut c_void {
     // MAP_FIXED_NOREPLACE is another bit and replaces nothing.
-    if flags & libc::MAP_FIXED != 0 {
-        unmapped("mmap", address.addr(), bytes);
+    let is_told = flags & libc::MAP_ANONYMOUS != 0;
+    let end = address.addr().saturating_add(bytes);
+    match flags & libc::MAP_FIXED != 0 {
+        // The end of what comes there will be told as that of what was there.
+        true if is_told && MAPPED.has(address.addr(), end) => released("mmap", address.addr(), bytes),
+        true => unmapped("mmap", address.addr(), bytes),
+        false => {}
     }
     // SAFETY: the caller's call, passed on.
-    mapped(unsafe { libc::syscall(libc::SYS_mmap, address, bytes, protection, flags, descriptor, offset) }, bytes)
+    let result = unsafe { libc::syscall(libc::SYS_mmap, address, bytes, protection, flags, descriptor, offset) };
+    // Pages of a file go when anybody makes it shorter or cuts a hole, and no call names their address.
+    mapped(result, bytes, is_told)
 }
 
 /// [`mmap`]: offsets have 64 bits here anyway.
@@ -142,6 +149,8 @@ pub unsafe extern "C" fn mremap(
     if flags & libc::MREMAP_FIXED != 0 {
         unmapped("mremap", target.addr(), new_bytes);
     }
+    // Elsewhere it is what it was.
+    let is_known = MAPPED.has(address.addr(), address.addr().saturating_add(old_bytes.max(1)));
     let moves = flags & (libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED | MREMAP_DONTUNMAP) != 0;
     match new_bytes < old_bytes && flags & libc::MREMAP_FIXED == 0 {
         true => unmapped("mremap", address.addr().saturating_add(new_bytes), old_bytes - new_bytes),
@@ -150,7 +159,8 @@ pub unsafe extern "C" fn mremap(
         false => {}
     }
     // SAFETY: the caller's call, passed on.
-    mapped(unsafe { libc::syscall(libc::SYS_mremap, address, old_bytes, new_bytes, flags, target) }, new_bytes)
+    let result = unsafe { libc::syscall(libc::SYS_mremap, address, old_bytes, new_bytes, flags, target) };
+    mapped(result, new_bytes, is_known)
 }
 
 /// `madvise(2)`: some advice drops the pages at once or soon.
@@ -159,7 +169,8 @@ pub unsafe extern "C" fn mremap(
 /// As the C library's.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn madvise(address: *mut c_void, bytes: usize, advice: c_int) -> c_int {
-    if matches!(advice, libc::MADV_DONTNEED | libc::MADV_FREE | libc::MADV_REMOVE | MADV_DONTNEED_LOCKED) {
+    let drops = [libc::MADV_DONTNEED, libc::MADV_FREE, libc::MADV_REMOVE, MADV_DONTNEED_LOCKED, MADV_GUARD_INSTALL];
+    if drops.contains(&advice) {
         released("madvise", address.addr(), bytes);
     }
     // SAFETY: the caller's call, passed on.
@@ -256,11 +267,14 @@ pub extern "C" fn malloc_trim(_keep: usize) -> c_int {
     0
 }
 
-/// The address of so many bytes that the program has mapped now, noted.
-fn mapped(result: c_long, bytes: usize) -> *mut c_void {
+/// The address of so many bytes that the program has mapped now, noted if the end of their pages will be told.
+fn mapped(result: c_long, bytes: usize, is_told: bool) -> *mut c_void {
     let (address, end) = (result as usize, (result as usize).saturating_add(bytes));
-    if result != -1 && !MAPPED.has(address, end) {
-        MAPPED.add(address, end);
+    match result != -1 {
+        true if is_told && !MAPPED.has(address, end) => MAPPED.add(address, end),
+        // What is known to be there went unseen.
+        true if !is_told => MAPPED.take(address, end),
+        _ => {}
     }
     pointer(result)
 }
@@ -273,3 +287,4 @@ fn pointer(result: c_long) -> *mut c_void {
 // linux/mman.h
 const MREMAP_DONTUNMAP: c_int = 4;
 const MADV_DONTNEED_LOCKED: c_int = 24;
+const MADV_GUARD_INSTALL: c_int = 102;

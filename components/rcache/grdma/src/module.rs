@@ -10,6 +10,7 @@ use opal_core::Result;
 use opal_core::framework::btl::{self, Registration};
 use opal_core::framework::memory;
 use opal_core::framework::rcache::{self, Lease, Module, UseKey};
+use opal_core::shareable;
 use opal_core::sync::ConditionalLock;
 
 /// For framework memory: this range is about to go.
@@ -51,7 +52,8 @@ impl Keeper {
     fn register(&self, kept: &mut Kept, address: *mut u8, bytes: usize, use_key: UseKey<'_>) -> Result<Lease> {
         let bounds = Bounds { entries: ENTRIES.size(), bytes: BYTES.size() };
         let range = address.addr()..address.addr().saturating_add(bytes);
-        if memory::sees(address.addr(), bytes) && bytes <= bounds.bytes {
+        let is_told = memory::sees(address.addr(), bytes) || shareable::holds(address, bytes);
+        if is_told && bytes <= bounds.bytes {
             let joined = kept.cache.joined(&range);
             // What overlaps is given up for the larger one.
             kept.forget(&joined);

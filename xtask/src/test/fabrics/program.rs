@@ -17,6 +17,8 @@ pub struct Fabric {
     pub foreign: Foreign,
     /// Its name in framework btl.
     pub btl: &'static str,
+    /// Before the names of its cases.
+    pub place: &'static str,
     /// The list by which no other one reaches another process.
     pub alone: &'static str,
     /// The parameter that names what is used.
@@ -31,7 +33,19 @@ pub type Said = fn(&mut Session) -> Result<()>;
 impl Fabric {
     /// A case, skipped with what is missing for it.
     pub fn case(&self, session: &mut Session, name: &str, case: impl FnOnce(&mut Session) -> Result<()>) {
-        session.case(&format!("fabrics/{name}"), |session| unless_lacking(self.foreign.lacks(), || case(session)));
+        self.case_unless(session, name, None, case);
+    }
+
+    /// The same, which needs more than the library, and what of that is missing.
+    pub fn case_unless(
+        &self,
+        session: &mut Session,
+        name: &str,
+        lacks: Option<String>,
+        case: impl FnOnce(&mut Session) -> Result<()>,
+    ) {
+        let lacks = self.foreign.lacks().or(lacks);
+        session.case(&format!("fabrics/{name}"), |session| unless_lacking(lacks, || case(session)));
     }
 
     /// A case on two test hosts, which gets these programs of `tests/c`.
@@ -53,6 +67,13 @@ impl Fabric {
                 on_two_with(session, &dist, &name, Manager::None, |rig, cluster| case(rig, cluster, &programs))
             })
         });
+    }
+
+    /// A rank is killed, of whom the others have all it sent, and which they hear of however they look: mpirun leaves them alone here.
+    pub fn polls(&self, session: &mut Session, what: &'static str, how: &str) -> Result<()> {
+        let options = [&self.over(what)[..], &["--mca", "smsc", "^cma,map", "--disable-auto-cleanup"]].concat();
+        let ended = job_of(session, ("fabrics", &["polls", how]), 3, &options)?;
+        [0, 1].iter().try_for_each(|rank| contains(&ended.out, &format!("rank {rank} was told: {how}")))
     }
 
     /// Options by which all ranks are reached through it.
@@ -201,6 +222,8 @@ pub fn at_2_and_4(places: &[&'static str]) -> Vec<(&'static str, &'static str, u
     places.iter().copied().flat_map(of).collect()
 }
 
+/// The ways of `tests/fabrics/polls.c`.
+pub const POLLS: [&str; 4] = ["test", "probe", "wait", "recv"];
 /// Programs of `tests/c` for each transport.
 const PROGRAMS: &[&str] = &[
     "pt2pt_blocking",

@@ -3,11 +3,18 @@
 use super::super::Session;
 use super::super::cluster::rig::contains;
 use super::super::foreign::UCX;
-use super::program::{Fabric, Said, at_2_and_4, fails, info_says, job_of};
+use super::gone;
+use super::program::{Fabric, POLLS, Said, at_2_and_4, fails, info_says, job_of};
 use crate::failure::Result;
 
-const UCT: Fabric =
-    Fabric { foreign: UCX, btl: "uct", alone: "self,uct", include: "btl_uct_transports", between_hosts: "tcp" };
+const UCT: Fabric = Fabric {
+    foreign: UCX,
+    btl: "uct",
+    place: "uct/",
+    alone: "self,uct",
+    include: "btl_uct_transports",
+    between_hosts: "tcp",
+};
 
 /// `fabrics/uct/…`
 pub fn cases(session: &mut Session) {
@@ -30,6 +37,13 @@ pub fn cases(session: &mut Session) {
         UCT.case(session, &format!("uct/{transports}/get@2/{reads}_{keeps}"), |session| {
             UCT.get(session, transports, reads, keeps)
         });
+    }
+    for (transports, how) in polls(session.options.all) {
+        UCT.case(session, &format!("uct/{transports}/polls@3/{how}"), |session| UCT.polls(session, transports, how));
+    }
+    match session.options.all {
+        false => gone::cases(session, &UCT, &[], &[("posix,cma", "counted")]),
+        true => gone::cases(session, &UCT, &[], &[("posix,cma", "counted"), ("tcp", "seen")]),
     }
     UCT.case_on_two(session, "uct/two_hosts_places", &[], |rig, cluster, _| UCT.places(rig, cluster));
     UCT.case_on_two(session, "uct/two_hosts_programs", &[], |rig, cluster, _| UCT.programs(rig, cluster));
@@ -60,6 +74,14 @@ fn reads(all: bool) -> Vec<(&'static str, &'static str, &'static str)> {
             ("tcp", "fragments", "kept"),
         ],
     }
+}
+
+/// Transports, how ranks look for messages of one that is dead.
+fn polls(all: bool) -> Vec<(&'static str, &'static str)> {
+    if !all {
+        return vec![("posix", "test")];
+    }
+    ["tcp", "posix"].into_iter().flat_map(|transports| POLLS.map(|how| (transports, how))).collect()
 }
 
 /// Each transport over each device with its reason.

@@ -79,6 +79,7 @@ impl Library {
                 "this host has no {name} ({why}); install UCX (Debian: libucx0), or name it by --mca btl_uct_library"
             )
         };
+        leave_memory_functions();
         let library = SharedLibrary::open(name).map_err(|why| match why {
             NotOpened::StaticProgram => no_loader(name),
             NotOpened::Absent(why) => absent(&why),
@@ -136,3 +137,10 @@ pub fn copied_from(place: &[c_char]) -> String {
 type GetVersion = unsafe extern "C" fn(*mut c_uint, *mut c_uint, *mut c_uint);
 /// Whose structures `abi.rs` has, of version 1.
 const KNOWN_MINOR: RangeInclusive<c_uint> = 13..=22;
+
+/// Unless the user says otherwise, UCX leaves the functions alone by which memory comes and goes. It would write jumps over them, those of memory/hook
+/// included: rcache/grdma would not hear of memory that goes any more, and UCX 1.13 makes mremap to a fixed address fail.
+fn leave_memory_functions() {
+    // SAFETY: two texts of C. MPI is being initialised, when no other thread of the program reads its environment.
+    unsafe { libc::setenv(c"UCX_MEM_MMAP_HOOK_MODE".as_ptr(), c"none".as_ptr(), 0) };
+}
