@@ -46,7 +46,7 @@ static void chunk(void *with, int iterations)
 
 int main(int argc, char **argv)
 {
-    struct bench b = {.o = {.program = "objects", .repetitions = 20, .chunk_us = 1000, .sizes = {8}, .size_count = 1}};
+    struct bench b = {.o = {.program = "objects", .repetitions = 20, .chunk_us = 1000, .sizes = {8}, .size_count = 1}, .lone = 1};
     struct flag flags[] = {{"--dup", "MPI_Comm_dup and MPI_Comm_free", &duplicate},
                            {"--errhandler", "MPI_Comm_create_errhandler and MPI_Errhandler_free", &errhandler},
                            {"--keyval", "a keyval with an attribute", &keyval}};
