@@ -17,6 +17,7 @@ pub mod framework;
 pub mod datatype;
 
 pub mod autotune;
+pub mod branch;
 pub mod error;
 pub mod log;
 pub mod mem;

@@ -24,6 +24,7 @@ use crate::segment::control::Missed;
 use crate::segment::mapping::Mapping;
 use crate::segment::record::ADDRESSES_BYTES;
 use crate::segment::{Control, RankState};
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -82,9 +83,8 @@ pub struct Place {
 }
 
 /// The environment of such a rank.
-#[derive(Debug)]
-pub struct Direct<M> {
-    manager: M,
+pub struct Direct {
+    manager: Box<dyn Manager>,
     place: Place,
     job: Job,
     /// Ranks of this node, in order.
@@ -96,9 +96,9 @@ pub struct Direct<M> {
     descriptor: i32,
 }
 
-impl<M: Manager> Direct<M> {
+impl Direct {
     /// Takes this rank's place: finds the others, and the memory of its node. `Err` with a sentence.
-    pub fn open(manager: M, place: Place) -> core::result::Result<Direct<M>, String> {
+    pub fn open(manager: Box<dyn Manager>, place: Place) -> core::result::Result<Direct, String> {
         let Place { rank, nodes, patience: (seconds, _), .. } = &place;
         let node = nodes[*rank as usize];
         let here: Vec<u32> = (0..nodes.len() as u32).filter(|other| nodes[*other as usize] == node).collect();
@@ -199,7 +199,7 @@ fn first_of_node(
     Ok((file, control))
 }
 
-impl<M: Manager> Module for Direct<M> {
+impl Module for Direct {
     fn identity(&self) -> Identity {
         let (rank, size) = (self.place.rank, self.place.nodes.len() as u32);
         Identity { job: self.job.number, rank, size, local_rank: self.local, local_size: self.here.len() as u32 }

@@ -34,6 +34,7 @@ mod rows;
 mod sample;
 mod scale;
 mod spawn;
+mod startup;
 mod tune;
 
 use crate::failure::{At, Result, fail, refuse};
@@ -120,6 +121,8 @@ enum Other {
     Links(links::Options),
     /// Measure jobs that start others, and jobs that meet, beside other libraries
     Spawn(spawn::Options),
+    /// Measure jobs that only begin and end, beside other libraries
+    Startup(startup::Options),
     /// Play the launch of large jobs on a model of hosts and their network: times, and bytes at mpirun's host
     Launch(launching::Options),
     /// Make docs/performance.md, the pages and plots below docs/performance from the figures that --json wrote
@@ -153,6 +156,7 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
         Some(Other::Hosts(options)) => hosts::run(options, progress),
         Some(Other::Links(options)) => links::run(options, progress),
         Some(Other::Spawn(options)) => spawn::run(options, progress),
+        Some(Other::Startup(options)) => startup::run(options, progress),
         Some(Other::Launch(options)) => launching::run(options, progress),
         Some(Other::Report { json, docs }) => report(json, docs.as_deref(), progress),
         None => rows_of(options, progress),

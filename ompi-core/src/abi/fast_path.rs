@@ -18,7 +18,7 @@ use crate::request;
 use crate::status::{ANY_SOURCE, ANY_TAG, Status};
 use crate::tool::event::pending;
 use core::ffi::{c_int, c_void};
-use core::hint::cold_path;
+use opal_core::branch::cold_path;
 use opal_core::sync::Mutex;
 
 // Held while one is chosen, so that the last choice is made of what holds then.

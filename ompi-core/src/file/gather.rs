@@ -23,6 +23,7 @@
 use super::place::Outcome;
 use crate::error::Result;
 use crate::framework::fcoll::Job;
+use alloc::boxed::Box;
 
 mod direct;
 mod extent;
@@ -45,8 +46,14 @@ pub use windows::{LONGEST, Windows};
 /// # Safety
 /// The data is readable (to write it) or writable (to read into it).
 #[allow(unsafe_code)] // the contract of the framework's trait
-pub unsafe fn gather<W: Windows>(job: &Job<'_>, limit: u64, divide: impl FnMut(u64) -> Result<W>) -> Outcome {
+pub unsafe fn gather<W: Windows + 'static>(
+    job: &Job<'_>,
+    limit: u64,
+    mut divide: impl FnMut(u64) -> Result<W>,
+) -> Outcome {
     // SAFETY: the caller's promise.
     let data = unsafe { raw::UserData::new(job.data) };
-    rounds::Rounds::run(job, data, limit, divide).unwrap_or_else(Outcome::from)
+    // The rounds are compiled once, whoever makes the windows.
+    let mut divide = |bytes| divide(bytes).map(|windows| Box::new(windows) as Box<dyn Windows>);
+    rounds::Rounds::run(job, data, limit, &mut divide).unwrap_or_else(Outcome::from)
 }

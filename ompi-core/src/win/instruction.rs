@@ -84,8 +84,9 @@ impl Instruction {
     #[inline(always)]
     unsafe fn run<const FETCHES: bool>(self, at: *mut u8, origin: *const u8, result: *mut u8, count: usize) {
         for element in 0..count {
-            let [at, result] = [at, result].map(|place| place.wrapping_add(element * self.bytes));
-            let origin = origin.wrapping_add(element * self.bytes);
+            let offset = element * self.bytes;
+            let (at, result, origin) =
+                (at.wrapping_add(offset), result.wrapping_add(offset), origin.wrapping_add(offset));
             match self.bytes {
                 // SAFETY: `word_of` has found the address aligned for words of so many bytes; the rest is the caller's promise. Here
                 // and below.
@@ -166,16 +167,16 @@ macro_rules! words {
                 Step::Replace | Step::Read => return word.store(value, Ordering::Release),
                 Step::AddFloat(kernel) | Step::Compute(kernel) => {
                     const SUM: Option<fn($word, $word) -> $word> = $sum;
-                    let sum = if let Step::AddFloat(_) = step { SUM } else { None };
                     let mut found = word.load(Ordering::Relaxed);
                     loop {
                         let mut new = found;
-                        if let Some(sum) = sum {
-                            new = sum(value, found);
-                        } else {
-                            let place = (&raw mut new).cast::<u8>();
-                            // SAFETY: the kernel is one for elements as long as this word.
-                            unsafe { kernel((&raw const value).cast(), place, place, 1) };
+                        match SUM {
+                            Some(sum) if matches!(step, Step::AddFloat(_)) => new = sum(value, found),
+                            _ => {
+                                let place = (&raw mut new).cast::<u8>();
+                                // SAFETY: the kernel is one for elements as long as this word.
+                                unsafe { kernel((&raw const value).cast(), place, place, 1) };
+                            }
                         }
                         match word.compare_exchange_weak(found, new, Ordering::AcqRel, Ordering::Relaxed) {
                             Ok(old) => break old,

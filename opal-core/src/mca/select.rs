@@ -57,28 +57,42 @@ pub fn record(info: &'static Info, verdict: Verdict) {
 ///
 /// `Err(Invalid)` after a message when the list names an unknown component; one that declines is closed and left out.
 pub fn open<C: Component + ?Sized>(framework: &'static Framework, slice: &[&'static C]) -> Result<Vec<&'static C>> {
-    let have: Vec<&str> = slice.iter().map(|component| component.info().name).collect();
+    let opened = open_listed(framework, &infos(slice), &|at| slice[at].open(), &|at| slice[at].close())?;
+    Ok(opened.into_iter().map(|at| slice[at]).collect())
+}
+
+/// [`open`] for all frameworks, which is compiled once: by index, with what it calls of the component there.
+fn open_listed(
+    framework: &'static Framework,
+    infos: &[&'static Info],
+    open: &dyn Fn(usize) -> core::result::Result<(), Declined>,
+    close: &dyn Fn(usize),
+) -> Result<Vec<usize>> {
+    let have: Vec<&str> = infos.iter().map(|info| info.name).collect();
     let list = open_mpi::known(Selection::parse(framework.selection.text()), framework.name, &have);
-    check_names(framework, &list, slice)?;
-    let mut components: Vec<&'static C> = slice.to_vec();
+    check_names(framework, &list, have)?;
+    let mut opened: Vec<usize> = (0..infos.len()).collect();
     // linkme's order changes with the link; people and tests want one order.
-    sort::by_key(&mut components, |component| component.info().name);
-    components.retain(|component| {
-        let info = component.info();
-        if !list.wants(info.name) {
-            record(info, Verdict::Excluded);
+    sort::by_key(&mut opened, |at| infos[*at].name);
+    opened.retain(|&at| {
+        if !list.wants(infos[at].name) {
+            record(infos[at], Verdict::Excluded);
             return false;
         }
-        match component.open() {
+        match open(at) {
             Ok(()) => true,
             Err(Declined(why)) => {
-                component.close();
-                record(info, Verdict::Declined(why));
+                close(at);
+                record(infos[at], Verdict::Declined(why));
                 false
             }
         }
     });
-    Ok(components)
+    Ok(opened)
+}
+
+fn infos<C: Component + ?Sized>(components: &[&'static C]) -> Vec<&'static Info> {
+    components.iter().map(|component| component.info()).collect()
 }
 
 /// Opens the component of a static framework. The calls of that framework go to it whatever it says, so one that
@@ -122,30 +136,47 @@ pub fn select_best<C: Component + ?Sized, M>(
     slice: &[&'static C],
     query: impl Fn(&'static C) -> core::result::Result<(i32, M), Declined>,
 ) -> Result<Option<(&'static C, M)>> {
-    let mut best: Option<(i32, &'static C, M)> = None;
-    for component in open(framework, slice)? {
-        let info = component.info();
-        match query(component) {
-            Ok((priority, module)) => {
-                let loser = match &best {
-                    Some((held, _, _)) if *held >= priority => Some((priority, component)),
-                    _ => best.replace((priority, component, module)).map(|(held, old, _)| (held, old)),
+    let opened = open(framework, slice)?;
+    let mut modules: Vec<Option<M>> = Vec::new();
+    let mut ask = |at: usize| {
+        let offer = query(opened[at]);
+        let priority = offer.as_ref().map(|(priority, _)| *priority).map_err(|declined| *declined);
+        modules.push(offer.ok().map(|(_, module)| module));
+        priority
+    };
+    let best = choose(&infos(&opened), &mut ask, &|at| opened[at].close());
+    Ok(best.and_then(|at| modules.swap_remove(at).map(|module| (opened[at], module))))
+}
+
+/// [`select_best`] for all frameworks, which is compiled once: asks each in turn for its priority and returns the index of the best.
+fn choose(
+    infos: &[&'static Info],
+    ask: &mut dyn FnMut(usize) -> core::result::Result<i32, Declined>,
+    close: &dyn Fn(usize),
+) -> Option<usize> {
+    let mut best: Option<(i32, usize)> = None;
+    for (at, info) in infos.iter().enumerate() {
+        match ask(at) {
+            Ok(priority) => {
+                let loser = match best {
+                    Some((held, _)) if held >= priority => Some((priority, at)),
+                    _ => best.replace((priority, at)),
                 };
-                if let Some((offered, component)) = loser {
-                    component.close();
-                    record(component.info(), Verdict::LowerPriority(offered));
+                if let Some((offered, at)) = loser {
+                    close(at);
+                    record(infos[at], Verdict::LowerPriority(offered));
                 }
             }
             Err(Declined(why)) => {
-                component.close();
+                close(at);
                 record(info, Verdict::Declined(why));
             }
         }
     }
-    Ok(best.map(|(priority, component, module)| {
-        record(component.info(), Verdict::Chosen(Some(priority)));
-        (component, module)
-    }))
+    best.map(|(priority, at)| {
+        record(infos[at], Verdict::Chosen(Some(priority)));
+        at
+    })
 }
 
 /// Says what was decided after the first `before` decisions.
@@ -169,12 +200,7 @@ fn say_why_none(framework: &'static Framework, before: usize) {
     message!("no component of framework {} can run here ({reasons})", framework.name);
 }
 
-fn check_names<C: Component + ?Sized>(
-    framework: &'static Framework,
-    list: &Selection<'_>,
-    slice: &[&'static C],
-) -> Result<()> {
-    let have: Vec<&str> = slice.iter().map(|component| component.info().name).collect();
+fn check_names(framework: &'static Framework, list: &Selection<'_>, have: Vec<&str>) -> Result<()> {
     let source = framework.selection.source();
     if let Selection::Without(names) = list {
         for typed in names.iter().filter(|typed| !have.contains(&name::canonical(typed))) {

@@ -1,5 +1,7 @@
 //! Copies of up to 64 bytes without a call: at most four moves, overlapping where the length is none of theirs.
 
+use crate::branch::cold_path;
+
 macro_rules! ends {
     ($word:ty, $to:ident, $from:ident, $bytes:ident) => {{
         let last = $bytes - size_of::<$word>();
@@ -28,7 +30,7 @@ pub unsafe fn copy_small(to: *mut u8, from: *const u8, bytes: usize) {
         // SAFETY: as above, for writing.
         return unsafe { to.cast::<u64>().write_unaligned(word) };
     }
-    core::hint::cold_path();
+    cold_path();
     match bytes {
         0 => {}
         1 => {

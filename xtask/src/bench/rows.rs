@@ -3,6 +3,7 @@
 mod collective;
 mod file;
 mod first;
+mod objects;
 mod point_to_point;
 mod rma;
 mod row;
@@ -39,7 +40,13 @@ pub fn chosen(words: &[String], ranks: &[u32], quick: bool) -> Result<Vec<Row>> 
 
 /// All of them, in the order of a page that a visitor reads.
 pub fn all() -> impl Iterator<Item = &'static Row> + Clone {
-    point_to_point::ROWS.iter().chain(collective::ROWS).chain(rma::ROWS).chain(first::ROWS).chain(file::ROWS)
+    point_to_point::ROWS
+        .iter()
+        .chain(collective::ROWS)
+        .chain(rma::ROWS)
+        .chain(first::ROWS)
+        .chain(file::ROWS)
+        .chain(objects::ROWS)
 }
 
 #[cfg(test)]

@@ -249,6 +249,23 @@ mod tests {
         assert_eq!(locked(lock).into_iter().collect::<Vec<_>>(), [("b", "2.0")]);
     }
 
+    /// Cargo only warns of a name that no package has, and an image is compiled quietly.
+    #[test]
+    fn what_is_compiled_for_size_is_there() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let [manifest, lock] = ["Cargo.toml", "Cargo.lock"].map(|file| shell::read(&root.join(file)).unwrap());
+        let table = manifest.split("[profile.image.package]\n").nth(1).unwrap().lines();
+        let names: Vec<&str> = table.map_while(|line| Some(line.split_once(" = {")?.0)).collect();
+        assert!(names.contains(&"ompi-core"), "{names:?}");
+        // The ways of messages; what encrypts is compiled with btl-tcp.
+        for fast in ["pml-ob1", "btl-sm", "btl-tcp", "coll-sm", "osc-sm", "part-persist"] {
+            assert!(!names.contains(&fast), "{fast}");
+        }
+        for name in names {
+            assert!(lock.contains(&format!("\nname = {name:?}\n")), "no package {name}");
+        }
+    }
+
     #[test]
     fn copies_profiles() {
         let manifest = "[workspace]\nx = 1\n# why\n[profile.dev]\npanic = \"abort\"\n\n# why\n[lints]\ny = 2\n";

@@ -20,7 +20,7 @@ opal_core::params! {
 
 /// The component.
 pub struct Component {
-    module: Once<Direct<Client>>,
+    module: Once<Direct>,
 }
 
 impl mca::Component for Component {
@@ -45,7 +45,7 @@ impl ess::Component for Component {
     }
 }
 
-fn open() -> Result<Direct<Client>, String> {
+fn open() -> Result<Direct, String> {
     let traces = Traces::decode(sys::variable)?;
     let patience_s = TIMEOUT_S.int().unsigned_abs();
     let connection = Connection::open(&traces)?;
@@ -59,7 +59,7 @@ fn open() -> Result<Direct<Client>, String> {
         universe: client.universe_size(),
         patience: (patience_s, "ess_pmi2_timeout_s"),
     };
-    Direct::open(client, place)
+    Direct::open(Box::new(client), place)
 }
 
 opal_core::component! {

@@ -114,6 +114,7 @@ impl<T> Copy for OutPtr<T> {}
 
 impl<T: Copy> OutPtr<T> {
     /// Refuses null.
+    #[inline(always)]
     pub fn new(raw: *mut T) -> Result<OutPtr<T>> {
         match raw.is_null() {
             false => Ok(OutPtr(raw)),
@@ -160,6 +161,7 @@ pub unsafe fn array<T>(at: *const T, length: usize, argument: &'static str) -> R
 ///
 /// # Safety
 /// The array has that many elements, and nobody else looks at them.
+#[inline(always)]
 pub unsafe fn array_mut<'a, T>(at: *mut T, length: usize, argument: &'static str) -> Result<&'a mut [T]> {
     if length == 0 {
         return Ok(&mut []);

@@ -5,14 +5,13 @@ use super::raw;
 use super::rounds::Rounds;
 use super::runs::{Cursor, RUN_BYTES, WindowRun, merge};
 use super::survey::{Cell, list};
-use super::windows::Windows;
 use crate::error::{Class, Fault, Result};
 use crate::framework::fbtl::AccessKind;
 use alloc::vec::Vec;
 use core::ops::Range;
 use opal_core::sys::Errno;
 
-impl<W: Windows> Rounds<'_, W> {
+impl Rounds<'_> {
     /// How long the message is that asks for a cell.
     pub fn request(&self) -> fn(&Cell) -> usize {
         match self.job.direction {

@@ -17,6 +17,7 @@ use crate::comm::Communicator;
 use crate::error::{Fault, Result};
 use crate::framework::fbtl::AccessKind;
 use crate::framework::fcoll::{FRAMEWORK, Job};
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -25,11 +26,11 @@ use opal_core::sys::Errno;
 use opal_core::verbose;
 
 /// An access under way.
-pub struct Rounds<'a, W> {
+pub struct Rounds<'a> {
     /// What is to be done.
     pub job: &'a Job<'a>,
     /// Which aggregator gathers what.
-    pub windows: W,
+    pub windows: Box<dyn Windows>,
     /// This process's data.
     pub data: UserData,
     /// Buffers and lists.
@@ -54,18 +55,18 @@ enum Ended {
     Refused(UserData),
 }
 
-impl<'a, W: Windows> Rounds<'a, W> {
+impl<'a> Rounds<'a> {
     /// Does all of an access; `divide` makes windows with about so many bytes, the same on all processes.
     pub fn run(
         job: &'a Job<'a>,
         mut data: UserData,
         limit: u64,
-        mut divide: impl FnMut(u64) -> Result<W>,
+        divide: &mut dyn FnMut(u64) -> Result<Box<dyn Windows>>,
     ) -> Result<Outcome> {
         let mut direct = DirectData::among(job, &data)?;
         loop {
             // Without such copies none is refused.
-            match Rounds::prepare(job, data, limit, &mut divide, direct.take())?.all()? {
+            match Rounds::prepare(job, data, limit, divide, direct.take())?.all()? {
                 Ended::Done(outcome) => return Ok(outcome),
                 Ended::Refused(once_more) => data = once_more,
             }
@@ -78,9 +79,9 @@ impl<'a, W: Windows> Rounds<'a, W> {
         job: &'a Job<'a>,
         data: UserData,
         limit: u64,
-        divide: &mut impl FnMut(u64) -> Result<W>,
+        divide: &mut dyn FnMut(u64) -> Result<Box<dyn Windows>>,
         direct: Option<DirectData>,
-    ) -> Result<Rounds<'a, W>> {
+    ) -> Result<Rounds<'a>> {
         let (processes, short) = (job.comm.size(), data.bytes());
         let buffers = if direct.is_some() { 1 } else { BUFFERS };
         let mut bytes = (limit / buffers / PAGE * PAGE).max(PAGE);
@@ -90,7 +91,7 @@ impl<'a, W: Windows> Rounds<'a, W> {
         let mut all = Rounds { job, windows, data, memory, direct, wanted, asked, failed: None, refused: false, short };
         loop {
             let rounds = all.windows.rounds();
-            all.wanted = agree(job.comm, survey(&job.target, short, &all.windows, processes))?;
+            all.wanted = agree(job.comm, survey(&job.target, short, &*all.windows, processes))?;
             all.asked = told_cells(job.comm, &all.wanted, rounds)?;
             let lengths = all.lengths(limit);
             let fits = lengths.bytes() <= limit || bytes == PAGE;

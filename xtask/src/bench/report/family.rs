@@ -17,7 +17,7 @@ pub fn of(row: &str) -> &'static Family {
 }
 
 /// In the order of the pages. The last one holds whatever the others leave.
-pub static FAMILIES: [Family; 16] = [
+pub static FAMILIES: [Family; 17] = [
     Family {
         file: "latency",
         title: "Latency",
@@ -52,6 +52,7 @@ pub static FAMILIES: [Family; 16] = [
         holds: |row| row.starts_with("overlap-"),
     },
     Family { file: "rma", title: "One-sided communication", tried: "", holds: |row| row.starts_with("rma-") },
+    Family { file: "objects", title: "Objects made and freed", tried: "", holds: |row| row.starts_with("objects-") },
     Family { file: "files", title: "Files", tried: "", holds: |row| row.starts_with("file-") },
     Family {
         file: "first-messages",
