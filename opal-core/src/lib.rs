@@ -18,6 +18,7 @@ pub mod datatype;
 
 pub mod autotune;
 pub mod error;
+pub mod inspect;
 pub mod log;
 pub mod mem;
 pub mod progress;
