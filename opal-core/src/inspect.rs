@@ -80,7 +80,7 @@ mod tests {
         let arc = Arc::new(5_u64);
         assert_eq!(words(&arc), [Arc::as_ptr(&arc).addr() - ARC_VALUE]);
         assert_eq!(words::<Option<Arc<u64>>, 1>(&None), [0]);
-        let mutex = Mutex::new(7_u64);
+        let mutex: Mutex<u64> = Mutex::new(7);
         assert_eq!(core::ptr::from_ref(&*mutex.lock()).addr() - core::ptr::from_ref(&mutex).addr(), MUTEX_VALUE);
     }
 }
