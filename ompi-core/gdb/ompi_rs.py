@@ -18,6 +18,7 @@ HERE = os.path.dirname(os.path.realpath(os.path.expanduser(__file__)))
 HEADER = os.path.normpath(os.path.join(HERE, "..", "..", "include", "mpi.h"))
 sys.path.insert(0, os.path.join(HERE, "gdb"))
 
+import ompi_rs_queues  # noqa: E402
 import ompi_rs_words  # noqa: E402  (beside this file, where Python does not look by itself)
 
 # Kinds of handles, as mpi.h declares them.
@@ -116,6 +117,18 @@ class InWords(gdb.Function):
         return Handle(value, self.kind).to_string()
 
 
+class Queues(gdb.Command):
+    """Print posted receives, unexpected messages, and long and synchronous messages of this process of MPI."""
+
+    def __init__(self):
+        super().__init__("mpi-queues", gdb.COMMAND_DATA)
+
+    def invoke(self, argument, from_tty):
+        for line in ompi_rs_queues.lines():
+            print(line)
+
+
+Queues()
 for of_kind in ompi_rs_words.KINDS:
     InWords(of_kind)
 gdb.printing.register_pretty_printer(gdb.current_objfile(), Printer("ompi-rs"), replace=True)

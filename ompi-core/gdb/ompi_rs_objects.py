@@ -68,7 +68,7 @@ class Objects:
         self.facts = {}
         first = root()
         if first is None:
-            raise Absent("this program has no symbols of the library")
+            raise Absent("no symbols of the library are here: the program was stripped, or does not run yet")
         if self.memory.bytes(first, 8) != FORMAT:
             raise Absent("this gdb.py is of another version of the library")
         tables, length, of_pml, pml_length = struct.unpack("<4Q", self.memory.bytes(first + 8, 32))

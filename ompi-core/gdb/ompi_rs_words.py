@@ -5,7 +5,8 @@ import gdb
 from ompi_rs_objects import Absent, Objects
 
 ANY_SOURCE, ANY_TAG, PROC_NULL = -1, -2, -3
-UNTAGGED, ANY = 0xFFFFFFFF, 0xFFFFFFFF
+# Of a posted receive from any source.
+ANY = 0xFFFFFFFF
 
 # MPI 5.0 §5.1.13, in the order of the standard ABI's numbers from 101 on.
 COMBINERS = (
@@ -232,24 +233,26 @@ def posted_words(objects, token, handle):
     )
 
 
-def operation_words(objects, handle):
-    """How far a long message is, or a synchronous one; `None` if this request has none."""
+def operation_words(objects):
+    """How far long messages are, and synchronous ones: the request of each, and words."""
     memory = objects.memory
     table = objects["state"] + objects["operations.entries"] + objects["state.operations"]
     for entry in objects.elements(table, objects["operation.entry"]):
-        place = entry + objects["operation.value"]
-        if memory.u32(entry) or memory.u32(place + objects["operation.request"]) != handle:
+        if memory.u32(entry):
             continue
+        place = entry + objects["operation.value"]
+        request_of = memory.u32(place + objects["operation.request"])
         process = memory.u32(place + objects["operation.process"])
         envelope = memory.word(place + objects["operation.envelope"])
         state = memory.u32(place + objects["operation.state"])
         if state > 3:
-            return "receives the rest of a message from rank {} of the job on {}".format(
+            yield request_of, "receives the rest of a message from rank {} of the job on {}".format(
                 process, comm_of_context(objects, context_of(envelope)[0])
             )
+            continue
         far = ("waits for room", "not received yet", "announced, not received yet", "on its way in fragments")[state]
-        return "sends to rank {} of the job with {}, {}".format(process, tag_words(envelope >> 23 & 0x7FFFFFFF), far)
-    return None
+        tag = tag_words(envelope >> 23 & 0x7FFFFFFF)
+        yield request_of, "sends to rank {} of the job with {}, {}".format(process, tag, far)
 
 
 def persistent_words(objects, token, state):
@@ -300,7 +303,7 @@ def request(objects, handle):
         return "{}{}, one-sided".format(freed, state)
     if word & QUERIED:
         return "{}{}, of a file, generalized, or of the library".format(freed, state)
-    words = posted_words(objects, token, handle) or operation_words(objects, handle)
+    words = posted_words(objects, token, handle) or dict(operation_words(objects)).get(handle)
     return freed + (words or "active, as a send is whose message has not left")
 
 

@@ -23,7 +23,7 @@ static void hears(MPI_Comm *comm, int *code, ...)
 int main(int argc, char **argv)
 {
     static char large[1 << 20];
-    int word = 7, here = 0;
+    int word = 7, into[4], here = 0;
     MPI_Init(&argc, &argv);
     MPI_Comm ring, plain, freed, rubbish = (MPI_Comm)(intptr_t)0x12345678;
     MPI_Comm_dup(MPI_COMM_SELF, &ring);
@@ -56,13 +56,13 @@ int main(int argc, char **argv)
     MPI_File file;
     MPI_File_open(MPI_COMM_SELF, "/dev/null", MPI_MODE_RDWR, MPI_INFO_NULL, &file);
     MPI_Request receives, any, sends, complete, persistent, taken;
-    MPI_Irecv(&word, 1, MPI_INT, 0, 5, ring, &receives);
-    MPI_Irecv(&word, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, plain, &any);
+    MPI_Irecv(&into[0], 1, MPI_INT, 0, 5, ring, &receives);
+    MPI_Irecv(&into[1], 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, plain, &any);
     MPI_Isend(large, sizeof large, MPI_CHAR, 0, 6, ring, &sends);
-    MPI_Irecv(&word, 1, MPI_INT, 0, 8, ring, &complete);
+    MPI_Irecv(&into[2], 1, MPI_INT, 0, 8, ring, &complete);
     MPI_Send(&word, 1, MPI_INT, 0, 8, ring);
     MPI_Recv_init(&word, 1, MPI_INT, 0, 9, ring, &persistent);
-    MPI_Irecv(&word, 1, MPI_INT, 0, 10, ring, &taken);
+    MPI_Irecv(&into[3], 1, MPI_INT, 0, 10, ring, &taken);
     MPI_Send(&word, 1, MPI_INT, 0, 10, ring);
     MPI_Request had = taken;
     MPI_Wait(&taken, MPI_STATUS_IGNORE);

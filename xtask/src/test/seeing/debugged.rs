@@ -31,6 +31,14 @@ const OBJECTS: &[(&str, &str)] = &[
     ("message", "source 0, tag 11, 4 bytes, error 0, on \"ring\", not received yet"),
 ];
 
+/// What stands in its queues.
+const QUEUES: &[&str] = &[
+    "on \"ring\":\n  posted: from rank 0 with tag 5, at most 4 bytes to 0x",
+    "\n  unexpected: from rank 0 with tag 6\n  unexpected: from rank 0 with tag 12\n",
+    "on a communicator without a name:\n  posted: from any rank with any tag, at most 4 bytes to 0x",
+    "\nlong and synchronous messages:\n  sends to rank 0 of the job with tag 6, announced, not received yet\n",
+];
+
 /// How the program is linked: options of mpicc.
 pub const LINKED: &[(&str, &[&str])] = &[("gdb-objects", &["-O0"]), ("gdb-objects-static", &["-O0", "-static"])];
 
@@ -59,6 +67,12 @@ pub fn objects(session: &mut Session, name: &str, options: &[&str]) -> Result<Ve
                     "of {variable} in {what} gdb shows `{found}`, not `{wanted}`\n{said}"
                 )));
             }
+        }
+        let rest = QUEUES.iter().try_fold(said.as_str(), |rest, line| Some(rest.split_once(line)?.1));
+        if rest.is_none() {
+            return Ok(Verdict::Failed(format!(
+                "mpi-queues does not print in {what}, in this order: {QUEUES:?}\n{said}"
+            )));
         }
         // As for an integer of Fortran.
         if said.split_once("by number").is_none_or(|(_, rest)| !rest.contains("MPI_Comm 0x400: \"ring\", rank 0 of 1"))
@@ -89,6 +103,7 @@ fn shown(session: &mut Session, program: &Path, to: &[&str], after: &[&str], log
     }
     let by_number = "echo by number is \\ ";
     command.args(["-ex", by_number, "-ex", "set language fortran", "-ex", "output $mpi_comm(1024)", "-ex", "echo \\n"]);
+    command.args(["-ex", "mpi-queues"]);
     if !keep.is_empty() {
         command.args(["-ex", keep]);
     }
