@@ -1,7 +1,7 @@
 //! Ports: the root's part of MPI_Comm_accept and MPI_Comm_connect.
 
 use super::meet::{Exchanged, meet};
-use super::wait::Rests;
+use super::wait::{REST_MS, rest};
 use crate::comm::{self, Communicator};
 use crate::error::{Class, Fault, Result};
 use crate::parameters::CONNECT_TIMEOUT_S;
@@ -10,8 +10,8 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use opal_core::sync::Mutex;
-use opal_core::sys;
-use orte_core::port::{self, Channel, Listener};
+use opal_core::{progress, sys};
+use orte_core::port::{Channel, Listener};
 
 struct OpenPort {
     text: String,
@@ -48,7 +48,7 @@ pub fn accept(comm: &Communicator, root: usize, port: impl FnOnce() -> Result<St
             Some(_) => Ok(()),
             None => Err(Fault::new(Class::Port).argument("port_name").because(closed)),
         };
-        hear(&listener, roster, || format!("a process to connect to port {}", port::public_part(&port)), is_open)
+        hear(&listener, roster, is_open)
     };
     Ok(meet(comm, root, |roster| Exchanged::of(exchange(roster)))?.0)
 }
@@ -69,8 +69,7 @@ pub fn join(descriptor: i32) -> Result<usize> {
     let exchange = |roster: &[u8]| {
         let mut channel = Channel::beside(descriptor).map_err(wrong)?;
         channel.send(roster).map_err(wrong)?;
-        let late = "the process at the other end of the socket did not call MPI_Comm_join";
-        answer(&mut channel, None, || "the other end of the socket to call MPI_Comm_join".into(), late, wrong)
+        answer(&mut channel, None, "the process at the other end of the socket did not call MPI_Comm_join", wrong)
     };
     Ok(meet(comm::itself(), 0, |roster| Exchanged::of(exchange(roster)))?.0)
 }
@@ -80,20 +79,11 @@ pub fn call(text: &str, roster: &[u8], seconds: Option<u64>) -> Result<Vec<u8>> 
     let wrong = |why: String| Fault::new(Class::Port).argument("port_name").because(why);
     let mut channel = Channel::call(text).map_err(wrong)?;
     channel.send(roster).map_err(wrong)?;
-    let words = || format!("an accept at port {}", port::public_part(text));
-    let late = "nobody accepted; the process that opened the port must call MPI_Comm_accept";
-    answer(&mut channel, seconds, words, late, wrong)
+    answer(&mut channel, seconds, "nobody accepted; the process that opened the port must call MPI_Comm_accept", wrong)
 }
 
-/// The other group's roster. `words` say what is waited for, `late` is said if it does not come.
-fn answer(
-    channel: &mut Channel,
-    seconds: Option<u64>,
-    words: impl Fn() -> String,
-    late: &str,
-    wrong: impl Fn(String) -> Fault,
-) -> Result<Vec<u8>> {
-    let mut rests = Rests::waiting_for(words);
+/// The other group's roster. `late` is said if it does not come.
+fn answer(channel: &mut Channel, seconds: Option<u64>, late: &str, wrong: impl Fn(String) -> Fault) -> Result<Vec<u8>> {
     let set_by = if seconds.is_some() { "the info key timeout" } else { "mpi_connect_timeout_s" };
     let seconds = seconds.unwrap_or(CONNECT_TIMEOUT_S.size() as u64);
     let until_ns = sys::monotonic_ns().saturating_add(seconds.saturating_mul(1_000_000_000));
@@ -104,20 +94,14 @@ fn answer(
                 return Err(wrong(format!("within {seconds} s {late} ({set_by} sets how long to wait)")));
             }
             Ok(None) if channel.has_unsent() => channel.flush().map_err(&wrong)?,
-            Ok(None) => rests.on(channel),
+            Ok(None) => rest(channel),
             Err(why) => return Err(wrong(why)),
         }
     }
 }
 
-/// Waits for a call, which `words` describe, and exchanges rosters. `check` is asked again and again whether to go on.
-pub fn hear(
-    listener: &Mutex<Listener>,
-    roster: &[u8],
-    words: impl Fn() -> String,
-    mut check: impl FnMut() -> Result<()>,
-) -> Result<Vec<u8>> {
-    let mut rests = Rests::waiting_for(words);
+/// Waits for a call and exchanges rosters. `check` is asked again and again whether to go on.
+pub fn hear(listener: &Mutex<Listener>, roster: &[u8], mut check: impl FnMut() -> Result<()>) -> Result<Vec<u8>> {
     loop {
         check()?;
         let heard = listener.lock().poll().map_err(|why| Fault::new(Class::Port).because(why))?;
@@ -128,7 +112,11 @@ pub fn hear(
                     return Ok(theirs);
                 }
             }
-            None => rests.beside(listener),
+            None => {
+                progress::pass();
+                progress::flush();
+                listener.lock().pause(REST_MS);
+            }
         }
     }
 }
@@ -137,12 +125,11 @@ pub fn hear(
 fn exchange(mut channel: Channel, roster: &[u8]) -> Option<Vec<u8>> {
     // It sent its roster with its call.
     let until_ns = sys::monotonic_ns().saturating_add(ROSTER_NS);
-    let mut rests = Rests::waiting_for(|| "the process that has connected to say who it is".into());
     let theirs = loop {
         match channel.poll().ok()? {
             Some(theirs) => break theirs,
             None if sys::monotonic_ns() >= until_ns => return None,
-            None => rests.on(&channel),
+            None => rest(&channel),
         }
     };
     channel.send(roster).ok()?;
@@ -152,7 +139,7 @@ fn exchange(mut channel: Channel, roster: &[u8]) -> Option<Vec<u8>> {
             return None;
         }
         channel.flush().ok()?;
-        rests.on(&channel);
+        rest(&channel);
     }
     Some(theirs)
 }
