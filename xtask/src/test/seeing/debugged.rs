@@ -42,7 +42,7 @@ const QUEUES: &[&str] = &[
 /// How the program is linked: options of mpicc.
 pub const LINKED: &[(&str, &[&str])] = &[("gdb-objects", &["-O0"]), ("gdb-objects-static", &["-O0", "-static"])];
 
-/// In the process that runs, and in a core of it.
+/// In a process that is stopped where all is there.
 pub fn objects(session: &mut Session, name: &str, options: &[&str]) -> Result<Verdict> {
     if crate::shell::which("gdb").is_none() {
         return Ok(Verdict::Skipped("gdb is not installed: apt-get install gdb".to_owned()));
@@ -50,47 +50,32 @@ pub fn objects(session: &mut Session, name: &str, options: &[&str]) -> Result<Ve
     let program = compiled(session, &session.tree.root.join("tests/mpirun/objects.c"), options)?;
     let folder = session.scratch().join("seeing").join(name);
     crate::shell::folder(&folder)?;
-    let core = folder.join("core");
-    let keep = format!("generate-core-file {}", core.display());
-    let live = shown(session, &program, &["break look_here", "run", "up"], &["kill"], &folder.join("live.log"), &keep)?;
-    let read = format!("core-file {}", core.display());
-    let dead = shown(session, &program, &[&read, "up"], &[], &folder.join("core.log"), "")?;
-    // Of a process that maps as much as one of MPI does.
-    std::fs::remove_file(&core).map_err(|why| fail(format!("{} was not written: {why}", core.display())))?;
-    for (what, said) in [("the process", live), ("its core", dead)] {
-        for (variable, wanted) in OBJECTS {
-            let line = format!("{variable} is ");
-            let found = said.lines().find_map(|text| text.strip_prefix(&line));
-            if found.is_none_or(|found| found.split_once(": ").is_none_or(|(_, words)| words != *wanted)) {
-                let found = found.unwrap_or("nothing");
-                return Ok(Verdict::Failed(format!(
-                    "of {variable} in {what} gdb shows `{found}`, not `{wanted}`\n{said}"
-                )));
-            }
+    let said = shown(session, &program, &folder.join("log"))?;
+    for (variable, wanted) in OBJECTS {
+        let line = format!("{variable} is ");
+        let found = said.lines().find_map(|text| text.strip_prefix(&line));
+        if found.is_none_or(|found| found.split_once(": ").is_none_or(|(_, words)| words != *wanted)) {
+            let found = found.unwrap_or("nothing");
+            return Ok(Verdict::Failed(format!("of {variable} gdb shows `{found}`, not `{wanted}`\n{said}")));
         }
-        let rest = QUEUES.iter().try_fold(said.as_str(), |rest, line| Some(rest.split_once(line)?.1));
-        if rest.is_none() {
-            return Ok(Verdict::Failed(format!(
-                "mpi-queues does not print in {what}, in this order: {QUEUES:?}\n{said}"
-            )));
-        }
-        // As for an integer of Fortran.
-        if said.split_once("by number").is_none_or(|(_, rest)| !rest.contains("MPI_Comm 0x400: \"ring\", rank 0 of 1"))
-        {
-            return Ok(Verdict::Failed(format!("$mpi_comm does not say in {what} what 1024 is\n{said}")));
-        }
+    }
+    let rest = QUEUES.iter().try_fold(said.as_str(), |rest, line| Some(rest.split_once(line)?.1));
+    if rest.is_none() {
+        return Ok(Verdict::Failed(format!("mpi-queues does not print, in this order: {QUEUES:?}\n{said}")));
+    }
+    // As for an integer of Fortran.
+    if said.split_once("by number").is_none_or(|(_, rest)| !rest.contains("MPI_Comm 0x400: \"ring\", rank 0 of 1")) {
+        return Ok(Verdict::Failed(format!("$mpi_comm does not say what 1024 is\n{said}")));
     }
     Ok(Verdict::Passed(String::new()))
 }
 
-/// What gdb says when it was led to the place where all is there.
-fn shown(session: &mut Session, program: &Path, to: &[&str], after: &[&str], log: &Path, keep: &str) -> Result<String> {
+/// What gdb says.
+fn shown(session: &mut Session, program: &Path, log: &Path) -> Result<String> {
     let script = session.library().map_err(fail)?.dist.join("share/ompi-rs/gdb.py");
     let mut command = Command::new("gdb");
     command.args(["-nx", "-batch", "-x"]).arg(script).arg(program);
-    for line in to {
-        command.args(["-ex", line]);
-    }
+    command.args(["-ex", "break look_here", "-ex", "run", "-ex", "up"]);
     for (variable, _) in OBJECTS {
         command.args([
             "-ex",
@@ -103,13 +88,7 @@ fn shown(session: &mut Session, program: &Path, to: &[&str], after: &[&str], log
     }
     let by_number = "echo by number is \\ ";
     command.args(["-ex", by_number, "-ex", "set language fortran", "-ex", "output $mpi_comm(1024)", "-ex", "echo \\n"]);
-    command.args(["-ex", "mpi-queues"]);
-    if !keep.is_empty() {
-        command.args(["-ex", keep]);
-    }
-    for line in after {
-        command.args(["-ex", line]);
-    }
+    command.args(["-ex", "mpi-queues", "-ex", "kill"]);
     own_choice(&mut command);
     Ok(deadline::run(&mut command, LIMIT, log)?.out.replace("is  ", "is ").replace('\'', ""))
 }
