@@ -12,6 +12,8 @@ use crate::topo::Topology;
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
+use core::mem::offset_of;
+use opal_core::inspect::Fact;
 use opal_core::sync::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, ConditionalLock, Once, Ordering};
 
 mod activate;
@@ -330,6 +332,17 @@ impl Holder {
 pub fn get(handle: usize) -> Option<Arc<Communicator>> {
     DYNAMIC.get(handle)
 }
+
+/// What a debugger needs to know of communicators.
+pub(crate) static FACTS: [Fact; 7] = [
+    Fact::address("comm.table", &raw const DYNAMIC),
+    Fact::address("comm.predefined", &raw const PREDEFINED),
+    Fact::number("comm.group", offset_of!(Communicator, group)),
+    Fact::number("comm.remote", offset_of!(Communicator, remote)),
+    Fact::number("comm.rank", offset_of!(Communicator, rank)),
+    Fact::number("comm.context", offset_of!(Communicator, context)),
+    Fact::number("comm.name", offset_of!(Communicator, name) + ConditionalLock::<String>::VALUE),
+];
 
 impl Drop for Communicator {
     fn drop(&mut self) {

@@ -4,6 +4,7 @@ use crate::attr;
 use crate::error::{Class, Fault, Result};
 use crate::handle::{Fixed, HandleTable};
 use alloc::sync::Arc;
+use opal_core::inspect::Fact;
 use opal_core::sync::{AtomicU8, Once, Ordering};
 
 mod array;
@@ -32,6 +33,7 @@ pub const BYTE: usize = 583;
 /// MPI_UINT64_T, in which the library's own words travel.
 pub const UINT64: usize = 601;
 static DYNAMIC: HandleTable<Datatype> = HandleTable::new();
+pub(crate) static FACTS: [Fact; 7] = object::facts(&raw const DYNAMIC, &raw const BORROWED);
 static PREDEFINED: Once<predefined::Set> = Once::new();
 // The same for code that only looks at one during a call: one load.
 static BORROWED: Fixed<Datatype, 0x200> = Fixed::new();

@@ -8,6 +8,8 @@ use crate::error::{Class, Fault, Result};
 use crate::handle::HandleTable;
 use alloc::sync::Arc;
 use core::ffi::c_int;
+use core::mem::offset_of;
+use opal_core::inspect::Fact;
 use opal_core::sync::{AtomicUsize, Ordering};
 
 mod code;
@@ -31,6 +33,7 @@ pub type HandlerFn = unsafe extern "C" fn(*mut usize, *mut c_int, ...);
 
 /// For which objects a handler of the user's is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
 pub enum HandlerKind {
     /// Communicators.
     Comm,
@@ -71,6 +74,14 @@ struct Made {
 }
 
 static DYNAMIC: HandleTable<Made> = HandleTable::new();
+
+/// What a debugger needs to know of error handlers. The kind is a byte: of communicators, windows, files, sessions.
+pub(crate) static FACTS: [Fact; 4] = [
+    Fact::address("errhandler.table", &raw const DYNAMIC),
+    Fact::number("errhandler.kind", offset_of!(Made, kind)),
+    Fact::number("errhandler.function", offset_of!(Made, function)),
+    Fact::number("errhandler.handles", offset_of!(Made, handles)),
+];
 
 /// The error handler behind a handle that the user or an object holds.
 pub fn get(handle: usize) -> Option<Errhandler> {

@@ -10,6 +10,8 @@ use alloc::boxed::Box;
 use alloc::ffi::CString;
 use alloc::sync::Arc;
 use core::ffi::CStr;
+use core::mem::offset_of;
+use opal_core::inspect::Fact;
 use opal_core::sync::{AtomicUsize, Ordering};
 
 mod agree;
@@ -51,6 +53,14 @@ pub use view::View;
 pub const NULL: usize = FILE_NULL;
 
 static DYNAMIC: HandleTable<File> = HandleTable::new();
+
+/// What a debugger needs to know of files.
+pub(crate) static FACTS: [Fact; 4] = [
+    Fact::address("file.table", &raw const DYNAMIC),
+    Fact::number("file.group", offset_of!(File, group)),
+    Fact::number("file.path", offset_of!(File, path)),
+    Fact::number("file.amode", offset_of!(File, amode)),
+];
 
 /// A file that is open.
 pub struct File {

@@ -11,6 +11,8 @@ use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
+use core::mem::offset_of;
+use opal_core::inspect::Fact;
 use opal_core::sort;
 use opal_core::sync::Once;
 
@@ -111,6 +113,12 @@ impl Group {
         self.members.0.position(process)
     }
 }
+
+/// What a debugger needs to know of groups.
+pub(crate) static FACTS: [Fact; 2] =
+    [Fact::address("group.table", &raw const DYNAMIC), Fact::number("group.members", offset_of!(Group, members))];
+// The sequence begins where they do.
+const _: () = assert!(offset_of!(Members, 0) == 0);
 
 /// How two groups compare: MPI_IDENT, MPI_SIMILAR or MPI_UNEQUAL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,6 +9,8 @@ use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::marker::PhantomData;
+use core::mem::offset_of;
+use opal_core::inspect::Fact;
 use opal_core::sync::{AtomicPtr, AtomicU32, Mutex, Ordering};
 
 const INDEX_BITS: u32 = 22;
@@ -16,6 +18,7 @@ const FIRST: u32 = 1024;
 const GENERATIONS: u32 = 1 << (31 - INDEX_BITS);
 const CHUNKS: usize = (INDEX_BITS - 10) as usize;
 
+#[repr(C)]
 struct Slot<T> {
     generation: AtomicU32,
     object: AtomicPtr<T>,
@@ -27,6 +30,8 @@ struct Free {
 }
 
 /// The objects of one kind.
+// In C's order, so that it is one for all kinds; the chunks lie at the beginning.
+#[repr(C)]
 pub struct HandleTable<T> {
     // Chunk k holds the indices 1024·2^k to 1024·2^(k+1) - 1.
     chunks: [AtomicPtr<Slot<T>>; CHUNKS],
@@ -170,6 +175,15 @@ impl<T: Send + Sync> HandleTable<T> {
         Some(index)
     }
 }
+
+/// What a debugger needs to find an object.
+pub(crate) static FACTS: [Fact; 5] = [
+    Fact::number("handle.index_bits", INDEX_BITS as usize),
+    Fact::number("handle.chunks", CHUNKS),
+    Fact::number("handle.slot", size_of::<Slot<()>>()),
+    Fact::number("handle.slot.generation", offset_of!(Slot<()>, generation)),
+    Fact::number("handle.slot.object", offset_of!(Slot<()>, object)),
+];
 
 impl<T: Send + Sync> Default for HandleTable<T> {
     fn default() -> Self {

@@ -7,6 +7,8 @@ use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::mem::offset_of;
+use opal_core::inspect::Fact;
 use opal_core::sync::Mutex;
 use opal_core::sys;
 use orte_core::environment;
@@ -41,6 +43,16 @@ pub fn granted_kinds(asked: &str) -> String {
 }
 
 static DYNAMIC: HandleTable<Info> = HandleTable::new();
+
+/// What a debugger needs to know of info objects.
+pub(crate) static FACTS: [Fact; 4] = [
+    Fact::address("info.table", &raw const DYNAMIC),
+    Fact::number("info.pair", size_of::<(String, String)>()),
+    Fact::number("info.pair.key", offset_of!((String, String), 0)),
+    Fact::number("info.pair.value", offset_of!((String, String), 1)),
+];
+// The mutex begins where it does.
+const _: () = assert!(offset_of!(Info, 0) == 0);
 
 /// Keys and values in the order in which the keys were first set.
 // Always locked: MPI 5.0 §11.6 lets all threads use them at any thread level.

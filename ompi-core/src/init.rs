@@ -7,7 +7,7 @@ use crate::abi::fast_path;
 use crate::error::{Class, Fault, Result};
 use crate::framework::{bml, pml};
 use crate::process;
-use crate::{addresses, attr, buffer, comm, datatype, dynamic, executor, file, report};
+use crate::{addresses, attr, buffer, comm, datatype, dynamic, executor, file, inspect, report};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -174,6 +174,7 @@ fn start() -> opal_core::Result<()> {
     rcache::select()?;
     bml::select()?;
     pml::select()?;
+    inspect::open();
     let bml = bml::selected().ok_or(opal_core::Error::NotFound)?;
     environment.publish(&published(bml))?;
     let ess::Identity { job, rank, size, .. } = environment.identity();

@@ -32,6 +32,7 @@ pub mod handle;
 pub mod hardware;
 pub mod info;
 pub mod init;
+pub mod inspect;
 pub mod oob;
 pub mod op;
 pub mod parameters;

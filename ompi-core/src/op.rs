@@ -10,6 +10,7 @@ use alloc::format;
 use alloc::sync::Arc;
 use core::ffi::{c_int, c_void};
 use opal_core::datatype::{Primitive, Scalar};
+use opal_core::inspect::Fact;
 
 /// MPI_User_function.
 pub type UserFunction = unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_int, *mut usize);
@@ -19,7 +20,9 @@ pub type LargeUserFunction = unsafe extern "C" fn(*mut c_void, *mut c_void, *mut
 pub type Closure = unsafe extern "C" fn(*const c_void, *const u8, *mut u8, usize);
 
 /// An operation.
+// Known to debuggers, as that of `Kept` in `sequence.rs`.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub enum Op {
     /// One of the standard's.
     Predefined(Operation),
@@ -174,6 +177,9 @@ fn refused(operation: Operation, datatype: &Datatype, why: &str) -> Fault {
 }
 
 static DYNAMIC: HandleTable<Op> = HandleTable::new();
+
+/// What a debugger needs to know of operations.
+pub(crate) static FACTS: [Fact; 1] = [Fact::address("op.table", &raw const DYNAMIC)];
 
 /// The operation behind a handle of the standard ABI.
 #[inline]

@@ -30,6 +30,7 @@ pub mod persistent;
 mod slot;
 mod slots;
 
+pub(crate) use self::slots::FACTS;
 pub use driver::{Driver, Id};
 pub use marks::{forget_marks, keep_marks};
 

@@ -8,7 +8,9 @@ use alloc::vec::Vec;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sequence(Kept);
 
+// Known to debuggers: a word that says which one it is, and behind it the fields in this order (`ompi-core/gdb`).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[repr(C)]
 enum Kept {
     // The number at place i is first + i * step, in wrapping arithmetic. `step` is 0 where there are less than two.
     Arithmetic { first: u32, step: u32, length: usize },

@@ -9,6 +9,7 @@ use crate::init::level_in_force;
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
+use opal_core::inspect::Fact;
 use opal_core::sync::{AtomicUsize, Ordering};
 
 mod init;
@@ -20,6 +21,9 @@ pub use process_sets::{group, members, process_sets, set_info};
 pub const NULL: usize = 0x120;
 
 static DYNAMIC: HandleTable<Session> = HandleTable::new();
+
+/// What a debugger needs to know of sessions.
+pub(crate) static FACTS: [Fact; 1] = [Fact::address("session.table", &raw const DYNAMIC)];
 
 /// A session in use.
 pub struct Session {

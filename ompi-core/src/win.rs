@@ -15,7 +15,9 @@ use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use core::ffi::{c_int, c_void};
+use core::mem::offset_of;
 use direct_parts::DirectParts;
+use opal_core::inspect::Fact;
 use opal_core::sync::{AtomicUsize, ConditionalLock};
 use unfenced::Unfenced;
 
@@ -47,6 +49,16 @@ pub use hints::WinHints;
 pub const NULL: usize = 0x110;
 
 static DYNAMIC: HandleTable<Window> = HandleTable::new();
+
+/// What a debugger needs to know of windows.
+pub(crate) static FACTS: [Fact; 6] = [
+    Fact::address("win.table", &raw const DYNAMIC),
+    Fact::number("win.comm", offset_of!(Window, comm)),
+    Fact::number("win.name", offset_of!(Window, name) + ConditionalLock::<String>::VALUE),
+    Fact::number("win.size", offset_of!(Window, attributes.size)),
+    Fact::number("win.unit", offset_of!(Window, attributes.unit)),
+    Fact::number("win.flavor", offset_of!(Window, attributes.flavor)),
+];
 
 /// A window.
 pub struct Window {

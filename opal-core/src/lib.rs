@@ -19,6 +19,7 @@ pub mod datatype;
 pub mod autotune;
 pub mod branch;
 pub mod error;
+pub mod inspect;
 pub mod log;
 pub mod mem;
 pub mod progress;

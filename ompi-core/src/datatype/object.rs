@@ -6,7 +6,9 @@ use crate::status::Status;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::mem::offset_of;
 use opal_core::datatype::Layout;
+use opal_core::inspect::Fact;
 use opal_core::sync::{AtomicBool, AtomicUsize, ConditionalLock, Ordering};
 
 /// A datatype. Immutable but for being committed, named and given a handle.
@@ -41,6 +43,20 @@ pub struct Contents {
     pub counts: Vec<i64>,
     /// array_of_datatypes; [`register`](super::register) makes a handle of each.
     pub datatypes: Vec<Arc<Datatype>>,
+}
+
+/// What a debugger needs to know of datatypes, which are in these tables.
+pub(super) const fn facts<A, B>(table: *const A, predefined: *const B) -> [Fact; 7] {
+    let given_name = offset_of!(Datatype, given_name) + ConditionalLock::<Option<String>>::VALUE;
+    [
+        Fact::address("datatype.table", table),
+        Fact::address("datatype.predefined", predefined),
+        Fact::number("datatype.layout", offset_of!(Datatype, layout)),
+        Fact::number("datatype.combiner", offset_of!(Datatype, combiner)),
+        Fact::number("datatype.name", given_name),
+        Fact::number("datatype.own_name", offset_of!(Datatype, own_name)),
+        Fact::number("datatype.committed", offset_of!(Datatype, committed)),
+    ]
 }
 
 impl Datatype {

@@ -8,6 +8,7 @@ use crate::request::Request;
 use crate::status::Status;
 use alloc::sync::Arc;
 use core::ffi::{c_int, c_void};
+use opal_core::inspect::Fact;
 use opal_core::mca;
 use opal_core::wait::{self, Subject};
 
@@ -71,6 +72,11 @@ pub const NO_PROC: u64 = 0x129;
 pub trait Module: Sync {
     /// Makes ready to match messages for a context number that was just allocated and is not yet known to any peer.
     fn open_context(&self, context: u32) -> Result<()>;
+
+    /// What a debugger needs to know of its queues ([`opal_core::inspect`]).
+    fn facts(&self) -> &'static [&'static [Fact]] {
+        &[]
+    }
 
     /// Forgets a context number that no peer was told.
     fn close_context(&self, context: u32);

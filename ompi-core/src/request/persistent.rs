@@ -14,6 +14,8 @@ use crate::framework::pml::{self, MatchContext, Mode};
 use crate::handle::HandleTable;
 use crate::status::Status;
 use alloc::sync::Arc;
+use core::mem::offset_of;
+use opal_core::inspect::Fact;
 use opal_core::sync::ConditionalLock;
 
 /// What every start does again.
@@ -36,6 +38,7 @@ pub struct Transfer {
 
 /// Which call each start repeats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
 pub enum Direction {
     /// A send that is not buffered.
     Send(Mode),
@@ -93,6 +96,15 @@ fn ask_to_cancel(handle: usize) {
 }
 
 static PREPARED: HandleTable<Prepared> = HandleTable::new();
+
+/// What a debugger needs to know of persistent requests. The direction is a byte: send, buffered, receive.
+pub(crate) static FACTS: [Fact; 5] = [
+    Fact::address("persistent.table", &raw const PREPARED),
+    Fact::number("persistent.peer", offset_of!(Prepared, operation.peer)),
+    Fact::number("persistent.tag", offset_of!(Prepared, operation.tag)),
+    Fact::number("persistent.comm", offset_of!(Prepared, operation.comm)),
+    Fact::number("persistent.direction", offset_of!(Prepared, operation.direction)),
+];
 
 struct Prepare;
 

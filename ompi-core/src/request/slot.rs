@@ -10,6 +10,7 @@ use opal_core::wait::{self, Subject};
 
 /// A free slot belongs to the thread that took it off the list. Of an active one all threads read the driver, and the
 /// owner of the operation writes the status. The status of a complete one belongs to the waiter.
+#[repr(C)]
 pub(super) struct Slot {
     pub(super) word: AtomicU32,
     // Its own place among all, so that its handle can be told from it.
@@ -43,6 +44,9 @@ pub(super) const GENERATION_SHIFT: u32 = 16;
 pub(super) const GENERATION: u32 = 0x1ff << GENERATION_SHIFT;
 
 impl Slot {
+    /// Where the status lies, for debuggers.
+    pub(super) const STATUS: usize = core::mem::offset_of!(Slot, status);
+
     /// Takes a slot that was free until now and is this thread's alone into use; returns its handle.
     #[inline(always)]
     pub(super) fn begin(&self, driver: &'static dyn Driver, token: u64, flags: u32) -> u32 {

@@ -7,6 +7,8 @@ use super::slot::{
 use crate::error::{Class, Fault, Result};
 use crate::status::Status;
 use alloc::alloc::{Layout, alloc_zeroed, handle_alloc_error};
+use core::mem::offset_of;
+use opal_core::inspect::Fact;
 use opal_core::sync::{AtomicPtr, ConditionalLock, Ordering};
 
 /// Slots that are free: a list through them, of addresses, since a number would be looked up each time (12 instructions of
@@ -84,6 +86,16 @@ pub(super) fn find_even_freed(handle: usize) -> Option<(&'static Slot, u32)> {
     let same = (word & GENERATION) >> GENERATION_SHIFT == handle as u32 >> INDEX_BITS;
     (same && word & STATE != FREE).then_some((slot, word))
 }
+
+/// What a debugger needs to know of requests.
+pub(crate) static FACTS: [Fact; 5] = [
+    Fact::address("request.chunks", &raw const SLOTS),
+    Fact::number("request.chunk", CHUNK as usize),
+    Fact::number("request.done", DONE as usize),
+    Fact::number("request.slot.token", offset_of!(Slot, token)),
+    Fact::number("request.slot.status", Slot::STATUS),
+];
+const _: () = assert!(offset_of!(Slot, word) == 0 && size_of::<Slot>() == 64);
 
 /// Takes a slot off the list.
 #[inline(always)]

@@ -4,6 +4,7 @@ use super::body::{Body, Builder, Run};
 use super::element::Unit;
 use super::signature::{Part, Signature};
 use super::{Primitive, Scalar};
+use crate::inspect::Fact;
 use crate::{Error, Result};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -52,6 +53,12 @@ struct Bound {
 }
 
 impl Layout {
+    /// Where size and extent lie, for debuggers ([`crate::inspect`]).
+    pub const FACTS: [Fact; 2] = [
+        Fact::number("layout.size", core::mem::offset_of!(Layout, size)),
+        Fact::number("layout.extent", core::mem::offset_of!(Layout, extent)),
+    ];
+
     /// One basic element at offset 0. `extent` may exceed the size of the data (long double, pairs).
     ///
     /// # Panics

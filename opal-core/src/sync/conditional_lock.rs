@@ -38,6 +38,9 @@ unsafe impl<T: Send> Sync for ConditionalLock<T> {}
 unsafe impl<T: Send> Send for ConditionalLock<T> {}
 
 impl<T> ConditionalLock<T> {
+    /// Where the value lies, for debuggers ([`crate::inspect`]).
+    pub const VALUE: usize = core::mem::offset_of!(ConditionalLock<T>, value);
+
     /// Guards `value`.
     pub const fn new(value: T) -> ConditionalLock<T> {
         ConditionalLock { held: AtomicBool::new(false), value: UnsafeCell::new(value) }

@@ -78,6 +78,9 @@ pub fn assemble(parts: &Parts, stage: &Path) -> Result<()> {
     // For programs with the archive inside: plug-ins that they load must find their MPI.
     shell::write(&share.join("mpi.list"), "{ MPI_*; PMPI_*; mpi_*; pmpi_*; };\n")?;
     copy(&core.join("gdb/ompi_rs.py"), &share.join("gdb.py"))?;
+    for name in ["ompi_rs_objects.py", "ompi_rs_queues.py", "ompi_rs_words.py"] {
+        copy(&core.join("gdb").join(name), &share.join("gdb").join(name))?;
+    }
     manual::write(stage, core, version)?;
     shell::write(&share.join("components.json"), &components(parts, version)?)?;
     if parts.info.is_some() {

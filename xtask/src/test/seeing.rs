@@ -2,6 +2,7 @@
 
 mod asked;
 mod cases;
+mod debugged;
 mod written;
 
 use self::asked::{ASKED, LIMIT, asked};
@@ -46,6 +47,11 @@ pub fn tier(session: &mut Session) -> Result<()> {
             .case(&format!("seeing/{name}"), |session| traffic(session, name, options).unwrap_or_else(Verdict::from));
     }
     session.case("seeing/gdb", |session| in_gdb(session).unwrap_or_else(Verdict::from));
+    for (name, options) in debugged::LINKED {
+        session.case(&format!("seeing/{name}"), |session| {
+            debugged::objects(session, name, options).unwrap_or_else(Verdict::from)
+        });
+    }
     session.case("seeing/debugger", |session| debugger(session).unwrap_or_else(Verdict::from));
     for (name, script, status, says) in ASKED {
         session.case(&format!("seeing/{name}"), |session| {

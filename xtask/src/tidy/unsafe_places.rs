@@ -49,6 +49,9 @@ const PLACES: &[&str] = &[
     // Leaf crates of loads, stores and read-modify-writes in inline assembly.
     "components/atomics/asm/src/",
     "opal-core/src/datatype/",
+    // Addresses that only debuggers follow.
+    "opal-core/src/inspect.rs",
+    "ompi-core/src/inspect.rs",
     "opal-core/src/mca/",
     "opal-core/src/mem/",
     "opal-core/src/queue/",

@@ -3,16 +3,19 @@
 use crate::counters::POSTED_WANTED;
 use crate::matching;
 use crate::raw::UserBuffer;
+use crate::slab::Slab;
 use crate::wire::{Envelope, RemoteKey, Rts};
 use alloc::boxed::Box;
 use alloc::collections::BTreeSet;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::mem::offset_of;
 use ompi_core::framework::pml::{PeerTraffic, Traffic};
 use ompi_core::process;
 use ompi_core::request::{Id, SlotPtr};
 use ompi_core::sequence::Sequence;
 use ompi_core::status::{ANY_SOURCE, Status};
+use opal_core::inspect::Fact;
 use opal_core::mem::Untrusted;
 use opal_core::sort;
 use opal_core::sync::Ordering;
@@ -281,6 +284,28 @@ impl Context {
     pub fn is_posted(&self) -> bool {
         self.matchers.iter().any(ContextMatcher::is_posted)
     }
+}
+
+/// What a debugger needs to know of contexts, messages and receives. Of a message that a matched probe took the first number is the
+/// one of its handle less [`crate::state`]'s `FIRST`.
+pub static FACTS: [Fact; 5] = [
+    Fact::number("context.matchers", offset_of!(Context, matchers)),
+    Fact::number("context.matcher", size_of::<ContextMatcher>()),
+    Fact::number("receive.buffer", offset_of!(Receive, buffer)),
+    Fact::number("receive.request", offset_of!(Receive, request)),
+    Fact::number("message.process", offset_of!(Message, process)),
+];
+
+impl MatchedMessage {
+    /// What a debugger needs to know of them.
+    pub const FACTS: [Fact; 6] = [
+        Fact::number("matched.entries", Slab::<MatchedMessage>::PLACES[0]),
+        Fact::number("matched.entry", Slab::<MatchedMessage>::PLACES[1]),
+        Fact::number("matched.value", Slab::<MatchedMessage>::PLACES[2]),
+        Fact::number("matched.serial", offset_of!(MatchedMessage, serial)),
+        Fact::number("matched.status", offset_of!(MatchedMessage, status)),
+        Fact::number("matched.context", offset_of!(MatchedMessage, context)),
+    ];
 }
 
 enum Members {

@@ -21,6 +21,7 @@ mod checksum;
 mod component;
 mod context;
 mod counters;
+mod facts;
 mod matching;
 mod module;
 mod params;

@@ -46,6 +46,8 @@ use crate::counters::{count_compared, count_posted, uncount_posted};
 use crate::slab::Slab;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use core::mem::offset_of;
+use opal_core::inspect::Fact;
 
 struct Unexpected<U> {
     next: u32,
@@ -68,6 +70,28 @@ const ANY: u32 = u32::MAX;
 /// Longest walk through a list without an index. Shorter lists are faster without: an entry costs some 50 ns in an index, and
 /// a step 2.
 const WALKED: usize = 32;
+
+impl<P, U> Matcher<P, U> {
+    /// What a debugger needs to know of the lists.
+    pub const FACTS: [Fact; 16] = [
+        Fact::number("matcher.posted", offset_of!(Matcher<P, U>, posted)),
+        Fact::number("posted", size_of::<Posted<P>>()),
+        Fact::number("posted.source", offset_of!(Posted<P>, source)),
+        Fact::number("posted.tag", offset_of!(Posted<P>, tag)),
+        Fact::number("posted.order", offset_of!(Posted<P>, order)),
+        Fact::number("posted.receive", offset_of!(Posted<P>, receive)),
+        Fact::number("matcher.arrivals", offset_of!(Matcher<P, U>, arrivals)),
+        Fact::number("matcher.unexpected", offset_of!(Matcher<P, U>, unexpected)),
+        Fact::number("unexpected.entries", Slab::<Unexpected<U>>::PLACES[0]),
+        Fact::number("unexpected.entry", Slab::<Unexpected<U>>::PLACES[1]),
+        Fact::number("unexpected.value", Slab::<Unexpected<U>>::PLACES[2]),
+        Fact::number("unexpected.next_arrival", offset_of!(Unexpected<U>, next_arrival)),
+        Fact::number("unexpected.source", offset_of!(Unexpected<U>, source)),
+        Fact::number("unexpected.tag", offset_of!(Unexpected<U>, tag)),
+        Fact::number("unexpected.message", offset_of!(Unexpected<U>, message)),
+        Fact::number("list.first_plus", List::FIRST_PLUS),
+    ];
+}
 
 impl<P: Default, U> Matcher<P, U> {
     /// For `sources` sources, numbered from 0.

@@ -2,6 +2,7 @@
 #![allow(unsafe_code)] // the unsafe methods of the framework's trait
 
 use crate::checksum;
+use crate::facts;
 use crate::peers::endpoint;
 use crate::peers::table::PeerTable;
 use crate::raw::{self, BorrowedBuffer, Contiguous, UserBuffer, peer_table};
@@ -17,6 +18,7 @@ use ompi_core::process;
 use ompi_core::request::{self, Request};
 use ompi_core::status::Status;
 use opal_core::framework::btl;
+use opal_core::inspect::Fact;
 use opal_core::progress;
 
 mod fast_path;
@@ -63,6 +65,10 @@ unsafe fn recv_slow(
 impl Module for Ob1 {
     fn open_context(&self, context: u32) -> Result<()> {
         STATE.lock().open(context)
+    }
+
+    fn facts(&self) -> &'static [&'static [Fact]] {
+        facts::ALL
     }
 
     fn close_context(&self, context: u32) {

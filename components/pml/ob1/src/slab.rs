@@ -8,6 +8,8 @@ pub struct Slab<T> {
     free: u32,
 }
 
+// A word that says which one it is, and behind it the thing, where its alignment puts it: debuggers know it so.
+#[repr(C)]
 enum Entry<T> {
     Used(T),
     Free(u32),
@@ -18,6 +20,13 @@ const NONE: u32 = u32::MAX;
 const KEPT: usize = 1024;
 
 impl<T> Slab<T> {
+    /// For debuggers: where the entries lie, the size of one, and where the thing lies in one whose first word is 0.
+    pub const PLACES: [usize; 3] = [
+        core::mem::offset_of!(Slab<T>, entries),
+        size_of::<Entry<T>>(),
+        size_of::<u32>().next_multiple_of(align_of::<T>()),
+    ];
+
     /// Empty.
     pub const fn new() -> Slab<T> {
         Slab { entries: Vec::new(), free: NONE }

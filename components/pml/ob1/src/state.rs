@@ -10,14 +10,25 @@ use crate::slab::Slab;
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
+use core::mem::offset_of;
 use ompi_core::comm::{Communicator, context};
 use ompi_core::error::{Class, Fault, Result};
 use ompi_core::status::Status;
+use opal_core::inspect::Fact;
 use opal_core::sparse::Table;
 use opal_core::sync::{AtomicUsize, ConditionalLock, Ordering};
 
 /// The one state.
 pub static STATE: ConditionalLock<State> = ConditionalLock::new(State::new());
+
+/// Where a debugger begins.
+pub static FACTS: [Fact; 4] = [
+    Fact::address("state", &raw const STATE),
+    Fact::number("state.contexts", STATE_AT + offset_of!(State, contexts)),
+    Fact::number("state.operations", STATE_AT + offset_of!(State, operations)),
+    Fact::number("state.matched", STATE_AT + offset_of!(State, matched)),
+];
+const STATE_AT: usize = ConditionalLock::<State>::VALUE;
 
 /// Pending peers and copies to make, for progress to look at without the lock.
 pub static PENDING: AtomicUsize = AtomicUsize::new(0);

@@ -57,6 +57,9 @@ pub struct List {
 opal_core::zeroed_fields!(List { first_plus: u32, last_plus: u32 });
 
 impl List {
+    /// Where the number of the first entry lies, and one more, for debuggers.
+    pub const FIRST_PLUS: usize = core::mem::offset_of!(List, first_plus);
+
     /// The first entry; [`NONE`] if the list is empty.
     #[inline(always)]
     pub fn first(self) -> u32 {

@@ -6,8 +6,10 @@ use crate::protocol::smsc::rget::{PushState, Rget};
 use crate::raw::UserBuffer;
 use crate::slab::Slab;
 use crate::wire;
+use core::mem::offset_of;
 use ompi_core::request::Id;
 use ompi_core::status::Status;
+use opal_core::inspect::Fact;
 
 /// A send or a receive under way.
 pub struct Operation {
@@ -23,6 +25,8 @@ pub struct Operation {
 }
 
 /// How far an operation is; [`crate::protocol`] draws the transitions.
+// Its first word says which one it is: `ompi-core/gdb` knows them in this order.
+#[repr(u32)]
 pub enum OperationState {
     /// A synchronous send waits for room in the transport. Its data is still in the user's buffer: no ACK can end it.
     SyncQueued,
@@ -124,6 +128,17 @@ impl Operations {
         operation.serial << NUMBER_BITS | u64::from(number)
     }
 }
+
+/// What a debugger needs to know of operations.
+pub static FACTS: [Fact; 7] = [
+    Fact::number("operations.entries", offset_of!(Operations, table) + Slab::<Operation>::PLACES[0]),
+    Fact::number("operation.entry", Slab::<Operation>::PLACES[1]),
+    Fact::number("operation.value", Slab::<Operation>::PLACES[2]),
+    Fact::number("operation.process", offset_of!(Operation, process)),
+    Fact::number("operation.request", offset_of!(Operation, request)),
+    Fact::number("operation.envelope", offset_of!(Operation, envelope)),
+    Fact::number("operation.state", offset_of!(Operation, state)),
+];
 
 const NUMBER_BITS: u32 = 24;
 const SERIALS: u64 = 1 << (wire::IMMEDIATE_BITS - NUMBER_BITS);

@@ -11,6 +11,7 @@ use opal_core::datatype::Convertor;
 use opal_core::framework::btl::{AmId, Begun, Completion, Fill, Full, Remote};
 use opal_core::framework::rcache::{Lease, Registrations, UseKey};
 use opal_core::framework::{memcpy, smsc};
+use opal_core::inspect::Fact;
 use opal_core::mem::{Crc32c, Untrusted, copy_streaming};
 use opal_core::queue::small::copy_small;
 
@@ -36,6 +37,12 @@ impl Default for Address {
 unsafe impl Send for Address {}
 
 impl UserBuffer {
+    /// What a debugger needs to know of it.
+    pub const FACTS: [Fact; 2] = [
+        Fact::number("buffer.address", core::mem::offset_of!(UserBuffer, at)),
+        Fact::number("buffer.bytes", core::mem::offset_of!(UserBuffer, bytes)),
+    ];
+
     /// Where `data` lies.
     ///
     /// # Safety
