@@ -12,6 +12,7 @@ mod map;
 mod option_files;
 mod options;
 mod output;
+mod own_hosts;
 mod process_sets;
 mod runtime;
 mod split;
@@ -147,7 +148,7 @@ pub fn parse_parted(arguments: &[OsString], separator: &OsStr) -> Result<Job, Re
     let mut notes = Vec::new();
     let map = Map::new(&whole)?;
     let topology = Topology::new(map.only.as_deref())?;
-    let counts = Counts::new(&whole, &map, &topology)?;
+    let counts = Counts::new(&whole, &line.parts, &map, &topology)?;
     let apps = line.apps(&whole, &counts, &mut notes)?;
     let total = counts.check(&apps)?;
     let runtime = runtime::Wishes::new(&whole)?;
@@ -159,7 +160,7 @@ pub fn parse_parted(arguments: &[OsString], separator: &OsStr) -> Result<Job, Re
         values::memory_kinds(list, &mut notes);
     }
     let binding = Binding::new(whole.bind_to.as_deref(), &map)?;
-    let hosts_of_ranks = counts.map(total)?;
+    let hosts_of_ranks = counts.map(&apps)?;
     let (nodes, names) = nodes(&hosts_of_ranks, &counts.hosts);
     let here = nodes.iter().filter(|node| **node == 0).count() as u32;
     let slots = counts.slots.get(..total as usize).unwrap_or_default().to_vec();
@@ -404,6 +405,13 @@ mod tests {
             ("mpirun --host a.invalid:2,b.invalid:2 --rank-by node x", vec![1, 2, 1, 2], vec![a, b]),
             ("mpirun --host a.invalid:2,b.invalid:2 --map-by node --rank-by slot x", vec![1, 1, 2, 2], vec![a, b]),
             ("mpirun --host b.invalid,a.invalid,b.invalid:2 --map-by seq x", vec![1, 2, 1, 1], vec![b, a]),
+            // Each program on the hosts that it names; on those of the job that are left where it names none.
+            ("mpirun -H a.invalid:4 -n 1 x : -H b.invalid:4 -n 2 y", vec![1, 2, 2], vec![a, b]),
+            ("mpirun -H a.invalid -n 1 x : -H b.invalid -n 2 y", vec![1, 2, 2], vec![a, b]),
+            ("mpirun -n 1 -H a.invalid x : -n 1 y : -n 1 -H b.invalid:2 z", vec![1, 2, 2], vec![a, b]),
+            ("mpirun -H a.invalid,b.invalid -n 1 x : -n 1 y", vec![1, 2], vec![a, b]),
+            ("mpirun -N 2 -H a.invalid:2 -n 1 x : -H b.invalid:2,a.invalid:2 -n 3 y", vec![1, 2, 2, 1], vec![a, b]),
+            ("mpirun -H a.invalid x : -H b.invalid,a.invalid --map-by node -n 2 y", vec![1, 2, 1], vec![a, b]),
         ] {
             let job = job(line).unwrap();
             assert_eq!(
