@@ -62,6 +62,9 @@ fn counted(rig: &Rig, cluster: &Cluster) -> Result<()> {
     on(&["--host", "+n2,+n0:1"], &["h3", "h3", "h1"])?;
     on(&["--host", "+n1,+e:1"], &["h2", "h1", "h1"])?;
     on(&["--map-by", "node"], &["h1", "h2", "h3", "h1", "h3"])?;
+    // Two programs, each on hosts of its own.
+    let first = ["-n", "1", "--host", "h2:4", "sh", "-c", SAYS_HOST, ":"];
+    hosts_are(rig, cluster, &[&first[..], &["-n", "2", "--host", "h3"]].concat(), &["h2", "h3", "h3"])?;
     on(&["-n", "8", "--map-by", "slot"], &["h1", "h1", "h1", "h2", "h2", "h3", "h3", "h3"])?;
     on(&["--map-by", "ppr:1:node"], &["h1", "h2", "h3"])?;
     // All test hosts are this machine.
@@ -153,9 +156,8 @@ fn preload(rig: &Rig, cluster: &Cluster) -> Result<()> {
 
 /// The job's ranks run on these hosts, in order.
 fn hosts_are(rig: &Rig, cluster: &Cluster, words: &[&str], expected: &[&str]) -> Result<()> {
-    let script = "echo $OMPI_COMM_WORLD_RANK $(hostname)";
     let mut command = mpirun(rig, cluster, words)?;
-    command.args(["sh", "-c", script]);
+    command.args(["sh", "-c", SAYS_HOST]);
     let ended = run(rig, &mut command)?;
     expect(&ended, 0)?;
     let mut found: Vec<&str> = ended.out.lines().collect();
@@ -184,3 +186,5 @@ fn mpirun(rig: &Rig, cluster: &Cluster, words: &[&str]) -> Result<Command> {
     command.args(words);
     Ok(command)
 }
+
+const SAYS_HOST: &str = "echo $OMPI_COMM_WORLD_RANK $(hostname)";
