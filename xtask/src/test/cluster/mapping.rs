@@ -65,6 +65,16 @@ fn counted(rig: &Rig, cluster: &Cluster) -> Result<()> {
     // Two programs, each on hosts of its own.
     let first = ["-n", "1", "--host", "h2:4", "sh", "-c", SAYS_HOST, ":"];
     hosts_are(rig, cluster, &[&first[..], &["-n", "2", "--host", "h3"]].concat(), &["h2", "h3", "h3"])?;
+    // Each host says where its ranks may run.
+    let mut command = mpirun(rig, cluster, &["--report-bindings", "--bind-to", "core", "--host", "h2,h1"])?;
+    let ended = run(rig, command.arg(&rig.places))?;
+    expect(&ended, 0)?;
+    for (rank, host) in [(0, "h2"), (1, "h1")] {
+        let is_of_rank = |line: &str| line.contains(&format!("rank {rank} is bound to core")) && line.ends_with(host);
+        if !ended.err.lines().any(is_of_rank) {
+            return Err(fail(ended.story()));
+        }
+    }
     on(&["-n", "8", "--map-by", "slot"], &["h1", "h1", "h1", "h2", "h2", "h3", "h3", "h3"])?;
     on(&["--map-by", "ppr:1:node"], &["h1", "h2", "h3"])?;
     // All test hosts are this machine.
