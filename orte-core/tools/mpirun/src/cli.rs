@@ -470,6 +470,7 @@ mod tests {
             ("mpirun -N 2 --host a.invalid,b.invalid -n 5 a", "2 machines"),
             ("mpirun --map-by seq a", "--host A,B,A"),
             ("mpirun --map-by seq --host a.invalid,b.invalid -n 3 a", "2"),
+            ("mpirun --nooversubscribe -n 3 -H a.invalid a : -H b.invalid:8 b", "into the 1 slots of 1 hosts"),
         ] {
             let refusal = job(line).unwrap_err();
             assert!(refusal.status == 125 && refusal.sentence.contains(words), "{line}: {refusal:?}");

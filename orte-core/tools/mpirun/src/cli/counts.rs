@@ -110,8 +110,8 @@ impl Counts {
     /// The hosts of so many ranks where there is this room.
     fn dealt(&self, rooms: &[Room], ranks: u32) -> Result<Vec<u32>, Refusal> {
         let map = match rooms {
-            // On one host the number of ranks on each was looked at already.
-            [one] if one.most.is_none() => vec![0; ranks as usize],
+            // On the job's one host the number of ranks was looked at already.
+            [one] if one.most.is_none() && self.own.is_empty() => vec![0; ranks as usize],
             _ => rmaps::map(rooms, ranks, self.policy, self.only_slots)
                 .map_err(|why| Refusal::usage(format!("{why}; --host and --hostfile say how many slots there are")))?,
         };
