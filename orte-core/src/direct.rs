@@ -10,6 +10,7 @@
 //! | `ompi-rs-N` | first rank of node N, if others are there | the socket that hands out its segment |
 //! | `ompi-rs-app-R` | rank R, unless it is 0 | which of the job's programs it runs |
 //! | `ompi-rs-R.P` | rank R, if there are several nodes | part P of its addresses |
+//! | `ompi-rs-parent` | the manager, for those that had the job started | their port |
 //!
 //! **Invariant:** a segment and a socket have no name in a file system, so that nothing is left of a job however it ends.
 
@@ -24,6 +25,7 @@ use crate::segment::control::Missed;
 use crate::segment::mapping::Mapping;
 use crate::segment::record::ADDRESSES_BYTES;
 use crate::segment::{Control, RankState};
+use crate::universe::Spawner;
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
@@ -52,6 +54,11 @@ pub trait Manager: Send + Sync {
 
     /// Ends the whole job, if the manager still can.
     fn abort(&self, status: i32);
+
+    /// If it starts further jobs.
+    fn spawner(&self) -> Option<&dyn Spawner> {
+        None
+    }
 }
 
 /// Whether a job of `size` ranks can have this rank. `Err` with a sentence that ends with `advice`.
@@ -78,6 +85,8 @@ pub struct Place {
     pub app: Option<u32>,
     /// Ranks that the job could have.
     pub universe: Option<u32>,
+    /// Whether processes of another job had this one started: [`parent`] is in the store then.
+    pub is_spawned: bool,
     /// How long to wait for the others at the start, and the parameter that says so.
     pub patience: (u64, &'static str),
 }
@@ -94,6 +103,14 @@ pub struct Direct {
     control: Control<Mapping>,
     /// Open for the life of the process, because receive segments are mapped when they are first needed.
     descriptor: i32,
+    /// The port of those that had the job started.
+    parent: Option<String>,
+}
+
+/// What a manager that starts a job is to put into its store, for [`Place::is_spawned`]: a key, and the value for the port of those that
+/// have it started.
+pub fn parent(port: &str) -> (String, String) {
+    (format!("{KEY}-parent"), hex::encode(port.as_bytes()))
 }
 
 impl Direct {
@@ -144,7 +161,8 @@ impl Direct {
         if (layout.job, layout.ranks as usize) != (job.number, here.len()) {
             return Err(format!("the shared memory that rank {} handed out is that of another job", here[0]));
         }
-        Ok(Direct { manager, job, here, local, control, descriptor: descriptor.into_raw_fd(), place })
+        let parent = if place.is_spawned { Some(parent_of(&*manager)?) } else { None };
+        Ok(Direct { manager, job, here, local, control, descriptor: descriptor.into_raw_fd(), parent, place })
     }
 
     fn is_one_node(&self) -> bool {
@@ -182,6 +200,15 @@ impl Direct {
         }
         Ok(addresses)
     }
+}
+
+/// The port of those that had the job started.
+fn parent_of(manager: &dyn Manager) -> core::result::Result<String, String> {
+    let (key, _) = parent("");
+    let value = manager.get(0, &key)?.and_then(|text| hex::decode::<Vec<u8>>(&text));
+    value.and_then(|bytes| String::from_utf8(bytes).ok()).ok_or_else(|| {
+        format!("the processes that had this job started left no port ({key}); all of them must be linked with ompi-rs")
+    })
 }
 
 /// Makes the memory of a node and hands it to the other ranks there.
@@ -279,6 +306,14 @@ impl Module for Direct {
 
     fn secret(&self) -> Option<[u8; 32]> {
         Some(self.job.secret)
+    }
+
+    fn spawner(&self) -> Option<&dyn Spawner> {
+        self.manager.spawner()
+    }
+
+    fn parent(&self) -> Option<String> {
+        self.parent.clone()
     }
 
     fn inherited(&self) -> Option<Inherited> {

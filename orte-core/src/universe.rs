@@ -153,6 +153,13 @@ pub struct SpawnRequest {
     pub apps: Vec<SpawnApp>,
 }
 
+/// A manager of another project that starts further jobs, in mpirun's place.
+pub trait Spawner {
+    /// Has a job started whose processes connect to `request.port`. That they run is all that is known when this returns. `Err` with a
+    /// sentence.
+    fn spawn(&self, request: &SpawnRequest) -> Result<(), String>;
+}
+
 /// A program of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpawnApp {

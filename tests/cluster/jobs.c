@@ -7,6 +7,7 @@
  *   jobs dies KEY VALUE …      a child is killed while its parents wait for it
  *   jobs parts KEY VALUE …     a child fails after both have parted
  *   jobs own KEY VALUE …       says which error MPI_Comm_spawn raises
+ *   jobs never KEY VALUE …     the same for a program that does not call MPI_Init
  */
 #include <mpi.h>
 #include <signal.h>
@@ -191,10 +192,10 @@ int main(int argc, char **argv)
         sleep(2);
         MPI_Barrier(MPI_COMM_WORLD);
         printf("parent %d of %d did not mind\n", rank, size);
-    } else if (strcmp(what, "own") == 0) {
+    } else if (strcmp(what, "own") == 0 || strcmp(what, "never") == 0) {
         char text[MPI_MAX_ERROR_STRING];
         MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-        int code = spawn(argv[0], 1, keys(argc - 2, argv + 2), "own", &inter);
+        int code = spawn(strcmp(what, "never") == 0 ? "/bin/true" : argv[0], 1, keys(argc - 2, argv + 2), "own", &inter);
         MPI_Error_string(code, text, &length);
         printf("spawned with %s\n", text);
         if (code == MPI_SUCCESS)

@@ -7,15 +7,17 @@ use super::soft;
 use crate::comm::Communicator;
 use crate::error::{Class, Fault, Result};
 use crate::info::Info;
-use crate::parameters::INITIAL_HANDLERS;
+use crate::parameters::{CONNECT_TIMEOUT_S, INITIAL_HANDLERS};
 use crate::process;
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use opal_core::sync::Mutex;
+use opal_core::sys;
+use orte_core::framework::ess;
 use orte_core::port::{self, Channel, Listener};
-use orte_core::universe::{self, Answer, Request, SpawnApp, SpawnRequest};
+use orte_core::universe::{self, Answer, Request, SpawnApp, SpawnRequest, Spawner};
 
 /// One of the programs to start.
 pub struct Program {
@@ -73,7 +75,9 @@ fn start(programs: &[Program], roster: &[u8]) -> Exchanged {
 }
 
 fn run(apps: Vec<SpawnApp>, roster: &[u8]) -> Result<Vec<u8>> {
-    let failed = |why: String| Fault::new(Class::Spawn).because(why);
+    if let Some(spawner) = ess::selected().and_then(|environment| environment.spawner()) {
+        return by_manager(spawner, apps, roster);
+    }
     let asked = |fault: Fault| failed(fault.reason().into());
     let mpirun = launcher::universe().map_err(asked)?;
     let (is_near, is_far_reaching) = port::reach(&mpirun).unwrap_or((true, false));
@@ -87,6 +91,28 @@ fn run(apps: Vec<SpawnApp>, roster: &[u8]) -> Result<Vec<u8>> {
     // Open until the processes of both jobs have met: from then on the end of one is no error of this call.
     let mut mpirun = launcher::call(&mpirun, &Request::Spawn(spawn)).map_err(asked)?;
     hear(&Mutex::new(listener), roster, || look(&mut mpirun))
+}
+
+/// Another project's manager starts the job. It says nothing of processes that end before they have met those that asked for them, so that
+/// these wait for so long only.
+fn by_manager(spawner: &dyn Spawner, apps: Vec<SpawnApp>, roster: &[u8]) -> Result<Vec<u8>> {
+    let mut listener = Listener::open().map_err(failed)?;
+    listener.listen_far().map_err(failed)?;
+    let directory = universe::directory(false).map_err(failed)?;
+    let by = process::name(process::me().index).job;
+    spawner.spawn(&SpawnRequest { port: listener.text(), directory, by, apps }).map_err(failed)?;
+    let seconds = CONNECT_TIMEOUT_S.size() as u64;
+    let until_ns = sys::monotonic_ns().saturating_add(seconds.saturating_mul(1_000_000_000));
+    hear(&Mutex::new(listener), roster, || match sys::monotonic_ns() < until_ns {
+        true => Ok(()),
+        false => Err(failed(format!(
+            "the processes that the manager started did not come out of MPI_Init within {seconds} s (mpi_connect_timeout_s sets how long to wait)"
+        ))),
+    })
+}
+
+fn failed(why: String) -> Fault {
+    Fault::new(Class::Spawn).because(why)
 }
 
 /// Whether its ranks may run on other hosts.

@@ -142,6 +142,12 @@ pub trait Module: Sync {
         self.universe().ok()
     }
 
+    /// Who starts further jobs where mpirun is not asked.
+    #[cfg(not(ompi_bare))]
+    fn spawner(&self) -> Option<&dyn crate::universe::Spawner> {
+        None
+    }
+
     /// The port of the processes that had this job started, if any did.
     fn parent(&self) -> Option<String> {
         None

@@ -1,6 +1,7 @@
 //! The requests of PMI-1 to the manager, and its replies.
 
 use crate::connection::Connection;
+use crate::spawn;
 use crate::traces::{ADVICE, Traces};
 use crate::wire::{Reply, request};
 use alloc::format;
@@ -9,6 +10,7 @@ use alloc::vec::Vec;
 use opal_core::sync::Mutex;
 use opal_core::sys;
 use orte_core::direct::{Manager, check_rank, nodes};
+use orte_core::universe::{SpawnRequest, Spawner};
 
 /// The manager as a rank sees it.
 #[derive(Debug)]
@@ -188,5 +190,22 @@ impl Manager for Client {
     fn abort(&self, status: i32) {
         // A manager that is gone ends the job by itself. No answer comes.
         let _ = self.with(|connection| connection.write(&request("abort", &[("exitcode", &status.to_string())])));
+    }
+
+    fn spawner(&self) -> Option<&dyn Spawner> {
+        Some(self)
+    }
+}
+
+impl Spawner for Client {
+    fn spawn(&self, request: &SpawnRequest) -> Result<(), String> {
+        let text = spawn::text(request, self.value_bytes())?;
+        let deadline_ns = self.deadline_ns(Some(self.patience_s));
+        let line = self.with(|connection| {
+            connection.write(&text)?;
+            connection.line(deadline_ns)
+        })?;
+        let reply = Reply::parse(&line).filter(|reply| reply.command() == "spawn_result" && !reply.is_refusal());
+        reply.map(drop).ok_or_else(|| self.unexpected("spawn", &line))
     }
 }

@@ -63,6 +63,7 @@ fn open() -> Result<Direct, String> {
         nodes: client.nodes(size)?,
         app: client.app_number(),
         universe: client.universe_size(),
+        is_spawned: sys::variable(SPAWNED).is_some_and(|value| value != "0"),
         patience: (patience_s, "ess_pmi1_timeout_s"),
     };
     Direct::open(Box::new(client), place)
@@ -75,3 +76,5 @@ opal_core::component! {
 }
 
 const PRIORITY: i32 = 40;
+/// Set by Hydra for processes that others asked it for.
+const SPAWNED: &str = "PMI_SPAWNED";

@@ -57,6 +57,7 @@ fn open() -> Result<Direct, String> {
         nodes: client.nodes(size)?,
         app: client.app_number(),
         universe: client.universe_size(),
+        is_spawned: false,
         patience: (patience_s, "ess_pmi2_timeout_s"),
     };
     Direct::open(Box::new(client), place)

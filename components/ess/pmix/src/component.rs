@@ -60,6 +60,7 @@ fn open() -> Result<Direct, String> {
         nodes: client.nodes(size)?,
         app: client.app_number(rank),
         universe: client.universe_size(),
+        is_spawned: false,
         patience: (patience_s, "ess_pmix_timeout_s"),
     };
     Direct::open(Box::new(client), place)

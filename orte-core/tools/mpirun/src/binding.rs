@@ -179,10 +179,10 @@ impl Dealt {
     }
 }
 
-/// One line per rank.
-pub fn report(places: &[Place], topology: &Topology) -> Vec<String> {
+/// One line per rank; `ranks` are those that have these places.
+pub fn report(ranks: &[u32], places: &[Place], topology: &Topology) -> Vec<String> {
     let mut lines: Vec<String> = confined(topology).into_iter().collect();
-    for (rank, place) in places.iter().enumerate() {
+    for (rank, place) in ranks.iter().zip(places) {
         let set = list(&place.processors);
         lines.push(match (place.processors.is_empty(), place.name.as_str()) {
             (true, _) => format!("rank {rank} is not bound and may use processors {}", list(&topology.usable)),

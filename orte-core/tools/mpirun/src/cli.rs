@@ -12,6 +12,7 @@ mod map;
 mod option_files;
 mod options;
 mod output;
+mod own_hosts;
 mod process_sets;
 mod runtime;
 mod split;
@@ -117,7 +118,8 @@ pub fn binding_of(binding: &[String], slots: &[String], nodes: &[u32], node: u32
         return binding.to_vec();
     }
     let own = slots.iter().zip(nodes).filter(|(_, its)| **its == node).map(|(slot, _)| slot.clone());
-    std::iter::once(RANKFILE.to_owned()).chain(own).collect()
+    let report = binding.iter().filter(|word| *word == REPORT).cloned();
+    std::iter::once(RANKFILE.to_owned()).chain(report).chain(own).collect()
 }
 
 /// The table of options for the manual page, with those of other launchers behind it.
@@ -147,7 +149,7 @@ pub fn parse_parted(arguments: &[OsString], separator: &OsStr) -> Result<Job, Re
     let mut notes = Vec::new();
     let map = Map::new(&whole)?;
     let topology = Topology::new(map.only.as_deref())?;
-    let counts = Counts::new(&whole, &map, &topology)?;
+    let counts = Counts::new(&whole, &line.parts, &map, &topology)?;
     let apps = line.apps(&whole, &counts, &mut notes)?;
     let total = counts.check(&apps)?;
     let runtime = runtime::Wishes::new(&whole)?;
@@ -159,7 +161,7 @@ pub fn parse_parted(arguments: &[OsString], separator: &OsStr) -> Result<Job, Re
         values::memory_kinds(list, &mut notes);
     }
     let binding = Binding::new(whole.bind_to.as_deref(), &map)?;
-    let hosts_of_ranks = counts.map(total)?;
+    let hosts_of_ranks = counts.map(&apps)?;
     let (nodes, names) = nodes(&hosts_of_ranks, &counts.hosts);
     let here = nodes.iter().filter(|node| **node == 0).count() as u32;
     let slots = counts.slots.get(..total as usize).unwrap_or_default().to_vec();
@@ -168,7 +170,7 @@ pub fn parse_parted(arguments: &[OsString], separator: &OsStr) -> Result<Job, Re
         true => binding::places(&binding, &map, &topology, here)?,
     };
     notes.extend(said);
-    let show = runtime::Show::new(&whole, binding.report)?;
+    let show = runtime::Show::new(&whole, binding.report, runtime.do_not_launch)?;
     let mut reports = if whole.explain { counts.explain(&whole, total) } else { Vec::new() };
     reports.extend(show.lines(&apps, &places, &topology, &counts.hosts, (&nodes, &names)));
     let output = Output::new(&whole, &defaults)?;
@@ -182,7 +184,7 @@ pub fn parse_parted(arguments: &[OsString], separator: &OsStr) -> Result<Job, Re
         slots,
         explain: whole.explain,
         universe: values::universe(universe, total, counts.all_slots())?,
-        do_not_launch: whole.do_not_launch || whole.explain || runtime.do_not_launch,
+        do_not_launch: runtime.do_not_launch,
         report_pid: whole.report_pid.clone(),
         timeout: match (timeout, runtime.timeout) {
             (Some((option, text)), _) => Some(values::duration(option, text)?),
@@ -202,7 +204,7 @@ pub fn parse_parted(arguments: &[OsString], separator: &OsStr) -> Result<Job, Re
         nodes,
         names,
         hosts: hosts::rooms(&counts.hosts, &hosts_of_ranks),
-        binding: binding_words(&whole),
+        binding: binding_words(&whole, show.asks_daemons()),
         preload_binary: whole.preload_binary,
         preload_files: whole.preload_files.iter().flat_map(|list| list.split(',')).map(PathBuf::from).collect(),
         prefix: whole.prefix,
@@ -231,8 +233,8 @@ fn nodes(map: &[u32], hosts: &[Host]) -> (Vec<u32>, Vec<String>) {
     (nodes, names)
 }
 
-/// What `--map-by`, `--bind-to` and their relatives said.
-fn binding_words(whole: &Options) -> Vec<String> {
+/// What `--map-by`, `--bind-to` and their relatives said, and whether the host is to say what came of it.
+fn binding_words(whole: &Options, reports: bool) -> Vec<String> {
     let mut words = Vec::new();
     let mut add = |option: &str, value: &str| words.extend([option.to_owned(), value.to_owned()]);
     whole.map_by.iter().for_each(|text| add("--map-by", text));
@@ -240,18 +242,29 @@ fn binding_words(whole: &Options) -> Vec<String> {
     whole.rank_by.iter().for_each(|text| add("--rank-by", text));
     whole.cpu_set.iter().for_each(|text| add("--cpu-set", text));
     words.extend(whole.oversubscribe.then(|| "--oversubscribe".to_owned()));
+    words.extend(reports.then(|| REPORT.to_owned()));
     words
 }
 
-/// The places of so many ranks on the cores of this host, as these words of mpirun's on another host say.
-pub fn places_here(words: &[OsString], ranks: u32) -> Result<Vec<Place>, Refusal> {
-    if let Some((first, slots)) = words.split_first()
-        && first == RANKFILE
-    {
-        let slots: Vec<&str> = slots.iter().filter_map(|slot| slot.to_str()).collect();
-        return rankfile::places(slots, &Topology::new(None)?)
-            .map_err(|why| Refusal::usage(format!("--rankfile: {why}")));
-    }
+/// The places of these ranks on the cores of this host, as these words of mpirun's on another host say; and the lines that are to be said
+/// of them.
+pub fn places_here(words: &[OsString], ranks: &[u32]) -> Result<(Vec<Place>, Vec<String>), Refusal> {
+    let reports = words.iter().any(|word| word == REPORT);
+    let (places, topology) = match words.split_first() {
+        Some((first, slots)) if first == RANKFILE => {
+            let slots: Vec<&str> =
+                slots.iter().filter(|word| *word != REPORT).filter_map(|slot| slot.to_str()).collect();
+            let topology = Topology::new(None)?;
+            let places = rankfile::places(slots, &topology);
+            (places.map_err(|why| Refusal::usage(format!("--rankfile: {why}")))?, topology)
+        }
+        _ => places_by_options(words, ranks.len() as u32)?,
+    };
+    let lines = if reports { binding::report(ranks, &places, &topology) } else { Vec::new() };
+    Ok((places, lines))
+}
+
+fn places_by_options(words: &[OsString], ranks: u32) -> Result<(Vec<Place>, Topology), Refusal> {
     let whole = read(words)?;
     let map = Map::new(&whole)?;
     let topology = Topology::new(map.only.as_deref())?;
@@ -265,11 +278,13 @@ pub fn places_here(words: &[OsString], ranks: u32) -> Result<Vec<Place>, Refusal
         }
     }
     let binding = Binding::new(whole.bind_to.as_deref(), &map)?;
-    Ok(binding::places(&binding, &map, &topology, ranks)?.0)
+    Ok((binding::places(&binding, &map, &topology, ranks)?.0, topology))
 }
 
 /// The first of these words where a rankfile says the rest.
 const RANKFILE: &str = "rankfile";
+/// One of them where the host is to say where its ranks may run.
+const REPORT: &str = "--report-bindings";
 
 /// A job in which nothing happens for so long has most likely come to its end.
 const STALL_S: u64 = 60;
@@ -404,6 +419,13 @@ mod tests {
             ("mpirun --host a.invalid:2,b.invalid:2 --rank-by node x", vec![1, 2, 1, 2], vec![a, b]),
             ("mpirun --host a.invalid:2,b.invalid:2 --map-by node --rank-by slot x", vec![1, 1, 2, 2], vec![a, b]),
             ("mpirun --host b.invalid,a.invalid,b.invalid:2 --map-by seq x", vec![1, 2, 1, 1], vec![b, a]),
+            // Each program on the hosts that it names; on those of the job that are left where it names none.
+            ("mpirun -H a.invalid:4 -n 1 x : -H b.invalid:4 -n 2 y", vec![1, 2, 2], vec![a, b]),
+            ("mpirun -H a.invalid -n 1 x : -H b.invalid -n 2 y", vec![1, 2, 2], vec![a, b]),
+            ("mpirun -n 1 -H a.invalid x : -n 1 y : -n 1 -H b.invalid:2 z", vec![1, 2, 2], vec![a, b]),
+            ("mpirun -H a.invalid,b.invalid -n 1 x : -n 1 y", vec![1, 2], vec![a, b]),
+            ("mpirun -N 2 -H a.invalid:2 -n 1 x : -H b.invalid:2,a.invalid:2 -n 3 y", vec![1, 2, 2, 1], vec![a, b]),
+            ("mpirun -H a.invalid x : -H b.invalid,a.invalid --map-by node -n 2 y", vec![1, 2, 1], vec![a, b]),
         ] {
             let job = job(line).unwrap();
             assert_eq!(
@@ -448,6 +470,7 @@ mod tests {
             ("mpirun -N 2 --host a.invalid,b.invalid -n 5 a", "2 machines"),
             ("mpirun --map-by seq a", "--host A,B,A"),
             ("mpirun --map-by seq --host a.invalid,b.invalid -n 3 a", "2"),
+            ("mpirun --nooversubscribe -n 3 -H a.invalid a : -H b.invalid:8 b", "into the 1 slots of 1 hosts"),
         ] {
             let refusal = job(line).unwrap_err();
             assert!(refusal.status == 125 && refusal.sentence.contains(words), "{line}: {refusal:?}");

@@ -71,7 +71,8 @@ mod tests {
         };
         assert_eq!(read("rank 3=localhost slot=0,2").unwrap().2.processors, [900, 902]);
         let processor = Place { processors: vec![902], name: String::new() };
-        assert_eq!(read("rank 0=+n0 slot=p902").unwrap(), (0, "+n0", processor));
+        assert_eq!(read("rank 0=+n0 slot=p902").unwrap(), (0, "+n0", processor.clone()));
+        assert_eq!(read("rank 0=+n0 slots = p902").unwrap(), (0, "+n0", processor));
         for (line, words) in [
             ("rank 0=localhost slot=1", "no core 1"),
             ("rank 0=localhost slot=p901", "processor 901"),

@@ -11,6 +11,7 @@ use crate::shell;
 use crate::test::deadline::Ended;
 use std::io::ErrorKind;
 use std::path::Path;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// `cluster/jobs…`
@@ -170,23 +171,47 @@ fn strangers(rig: &Rig, cluster: &Cluster) -> Result<()> {
     nothing_left(cluster)
 }
 
-/// Ranks that Hydra started have nobody whom they could ask: a sentence says what to type.
+/// Hydra starts further jobs itself: where it likes, or where a key says; children have children. What it would ignore is refused, and
+/// so are processes that never come.
 fn of_hydra(rig: &Rig, cluster: &Cluster) -> Result<()> {
-    refused(rig, cluster, &["mpiexec.hydra", "-hosts", "h1,h2", "-n", "2"])
+    let hydra = ["mpiexec.hydra", "-hosts", "h1,h2", "-n", "2"];
+    let command = |words: &[&str]| {
+        let mut command = cluster.command("head", &hydra)?;
+        command.args(["-env", "OMPI_MCA_mpi_connect_timeout_s", "2"]).arg(&rig.jobs).args(words);
+        Ok(command)
+    };
+    for (keys, hosts) in [(&[][..], None), (&["host", "h2"], Some("h2"))] {
+        let ended = run(rig, &mut command(&[&["spawn", "2"], keys].concat())?)?;
+        expect(&ended, 0)?;
+        for rank in 0..2 {
+            contains(&ended.out, &format!("parent {rank} of 2 on h{}", rank + 1))?;
+            let child = format!("child {rank} of 2 on {}", hosts.unwrap_or("h"));
+            if ended.out.matches(&child).count() != 2 {
+                return Err(fail(format!("not twice `{child}`:\n{}", ended.story())));
+            }
+        }
+        nothing_left(cluster)?;
+    }
+    refused(rig, &mut command(&["own", "map_by", "node"])?)?;
+    let ended = run(rig, &mut command(&["spawn", "1", "map_by", "node"])?)?;
+    contains(&ended.err, "nothing that means --map-by")?;
+    refused(rig, &mut command(&["never"])?)?;
+    nothing_left(cluster)
 }
 
-/// The same of srun.
+/// Ranks that srun started have nobody whom they could ask: a sentence says what to type.
 fn of_slurm(rig: &Rig, cluster: &Cluster) -> Result<()> {
-    refused(rig, cluster, &["srun", "--mpi=pmi2", "-N2", "-n2"])
-}
-
-fn refused(rig: &Rig, cluster: &Cluster, launcher: &[&str]) -> Result<()> {
-    let ended = run(rig, cluster.command("head", launcher)?.arg(&rig.jobs).arg("own"))?;
-    expect(&ended, 0)?;
-    contains(&ended.out, "spawned with MPI_ERR_SPAWN")?;
-    let ended = run(rig, cluster.command("head", launcher)?.arg(&rig.jobs).args(["spawn", "1"]))?;
+    let srun = ["srun", "--mpi=pmi2", "-N2", "-n2"];
+    refused(rig, cluster.command("head", &srun)?.arg(&rig.jobs).arg("own"))?;
+    let ended = run(rig, cluster.command("head", &srun)?.arg(&rig.jobs).args(["spawn", "1"]))?;
     contains(&ended.err, "no mpirun of this library started this process: start the program with that")?;
     if ended.ended_with(0) { Err(fail(ended.story())) } else { Ok(()) }
+}
+
+fn refused(rig: &Rig, own: &mut Command) -> Result<()> {
+    let ended = run(rig, own)?;
+    expect(&ended, 0)?;
+    contains(&ended.out, "spawned with MPI_ERR_SPAWN")
 }
 
 fn job(rig: &Rig, cluster: &Cluster, host: &str, mpirun: &[&str], words: &[&str]) -> Result<Ended> {

@@ -62,6 +62,19 @@ fn counted(rig: &Rig, cluster: &Cluster) -> Result<()> {
     on(&["--host", "+n2,+n0:1"], &["h3", "h3", "h1"])?;
     on(&["--host", "+n1,+e:1"], &["h2", "h1", "h1"])?;
     on(&["--map-by", "node"], &["h1", "h2", "h3", "h1", "h3"])?;
+    // Two programs, each on hosts of its own.
+    let first = ["-n", "1", "--host", "h2:4", "sh", "-c", SAYS_HOST, ":"];
+    hosts_are(rig, cluster, &[&first[..], &["-n", "2", "--host", "h3"]].concat(), &["h2", "h3", "h3"])?;
+    // Each host says where its ranks may run.
+    let mut command = mpirun(rig, cluster, &["--report-bindings", "--bind-to", "core", "--host", "h2,h1"])?;
+    let ended = run(rig, command.arg(&rig.places))?;
+    expect(&ended, 0)?;
+    for (rank, host) in [(0, "h2"), (1, "h1")] {
+        let is_of_rank = |line: &str| line.contains(&format!("rank {rank} is bound to core")) && line.ends_with(host);
+        if !ended.err.lines().any(is_of_rank) {
+            return Err(fail(ended.story()));
+        }
+    }
     on(&["-n", "8", "--map-by", "slot"], &["h1", "h1", "h1", "h2", "h2", "h3", "h3", "h3"])?;
     on(&["--map-by", "ppr:1:node"], &["h1", "h2", "h3"])?;
     // All test hosts are this machine.
@@ -153,9 +166,8 @@ fn preload(rig: &Rig, cluster: &Cluster) -> Result<()> {
 
 /// The job's ranks run on these hosts, in order.
 fn hosts_are(rig: &Rig, cluster: &Cluster, words: &[&str], expected: &[&str]) -> Result<()> {
-    let script = "echo $OMPI_COMM_WORLD_RANK $(hostname)";
     let mut command = mpirun(rig, cluster, words)?;
-    command.args(["sh", "-c", script]);
+    command.args(["sh", "-c", SAYS_HOST]);
     let ended = run(rig, &mut command)?;
     expect(&ended, 0)?;
     let mut found: Vec<&str> = ended.out.lines().collect();
@@ -184,3 +196,5 @@ fn mpirun(rig: &Rig, cluster: &Cluster, words: &[&str]) -> Result<Command> {
     command.args(words);
     Ok(command)
 }
+
+const SAYS_HOST: &str = "echo $OMPI_COMM_WORLD_RANK $(hostname)";

@@ -5,6 +5,8 @@ use super::environment;
 use super::hosts::{self, Host};
 use super::map::Map;
 use super::options::Options;
+use super::own_hosts;
+use super::split::Part;
 use super::values;
 use crate::rankfile::{self, RankLine};
 use crate::refusal::Refusal;
@@ -33,17 +35,20 @@ pub struct Counts {
     pub slots: Vec<String>,
     /// What named the hosts, for people.
     from: String,
+    /// See [`own_hosts::rooms`].
+    own: Vec<Option<own_hosts::Rooms>>,
 }
 
 impl Counts {
-    /// Reads the options.
-    pub fn new(whole: &Options, map: &Map, topology: &Topology) -> Result<Counts, Refusal> {
+    /// Reads the options: those of the job, and the hosts that single programs name.
+    pub fn new(whole: &Options, parts: &[Part], map: &Map, topology: &Topology) -> Result<Counts, Refusal> {
         let mut files = whole.hostfile.clone();
         if whole.host.is_empty() && files.is_empty() {
             files.extend(whole.default_hostfile.clone().or_else(environment::default_hostfile));
         }
         let here = || Host::own(topology.usable.len() as u32);
         let Named { hosts, order, slots: places, from } = named(whole, map, &files, here)?;
+        let own = own_hosts::rooms(parts, whole, &hosts)?;
         let count = hosts.len() as u32;
         let slots = slots_of(&hosts);
         let mut policy = if map.by_node { Policy::Node } else { Policy::Slot };
@@ -78,21 +83,39 @@ impl Counts {
             order,
             slots: places,
             from,
+            own,
         })
     }
 
     /// The host of each rank, by its place among [`Counts::hosts`].
-    pub fn map(&self, total: u32) -> Result<Vec<u32>, Refusal> {
+    pub fn map(&self, apps: &[App]) -> Result<Vec<u32>, Refusal> {
         let rooms: Vec<Room> = self.hosts.iter().map(|host| host.room).collect();
-        let map = match (&self.hosts[..], &self.order) {
+        let total: u32 = apps.iter().map(|app| app.ranks).sum();
+        if let Some(order) = &self.order {
             // [`Counts::check`] was there.
-            (_, Some(order)) => return self.fitting(order[..total as usize].to_vec()),
-            // On one host the number of ranks on each was looked at already.
-            ([one], _) if one.room.most.is_none() => vec![0; total as usize],
-            _ => rmaps::map(&rooms, total, self.policy, self.only_slots)
+            return self.fitting(order[..total as usize].to_vec());
+        }
+        if self.own.is_empty() {
+            return self.fitting(self.dealt(&rooms, total)?);
+        }
+        let mut map = Vec::new();
+        for (app, own) in apps.iter().zip(&self.own) {
+            let own = own.clone().unwrap_or_else(|| own_hosts::left(&rooms, &map));
+            let (places, rooms): (Vec<u32>, Vec<Room>) = own.into_iter().unzip();
+            map.extend(self.dealt(&rooms, app.ranks)?.into_iter().map(|host| places[host as usize]));
+        }
+        self.fitting(map)
+    }
+
+    /// The hosts of so many ranks where there is this room.
+    fn dealt(&self, rooms: &[Room], ranks: u32) -> Result<Vec<u32>, Refusal> {
+        let map = match rooms {
+            // On the job's one host the number of ranks was looked at already.
+            [one] if one.most.is_none() && self.own.is_empty() => vec![0; ranks as usize],
+            _ => rmaps::map(rooms, ranks, self.policy, self.only_slots)
                 .map_err(|why| Refusal::usage(format!("{why}; --host and --hostfile say how many slots there are")))?,
         };
-        self.fitting(self.counted_by_node.map_or(map.clone(), |by_node| rmaps::count(&map, by_node)))
+        Ok(self.counted_by_node.map_or(map.clone(), |by_node| rmaps::count(&map, by_node)))
     }
 
     /// Slots of all hosts together.

@@ -14,7 +14,8 @@ use std::path::PathBuf;
     override_usage = "mpirun [options] program [arguments] [: [options] program [arguments]]...",
     after_help = "Options end at the first word that is none: the program. One dash does as well as two (-np 4, -mca btl sm,self).\n\
                   After `:` another program of the same job follows, with -n, --wdir, --path, -x and its relatives of its own\n\
-                  (one rank if -n is missing); all other options hold for the whole job, wherever they stand.\n\n\
+                  (one rank if -n is missing). Where it has --host or --hostfile each program that names hosts runs on these alone.\n\
+                  All other options hold for the whole job, wherever they stand.\n\n\
                   Options of Open MPI, MPICH and Intel MPI that are not listed here are understood or refused with the words to\n\
                   write instead; --help all lists them. --help WORD shows the options that have the word in their names.\n\n\
                   With several ranks output is passed on line by line. The beginning of a line waits half a second for its end; if it\n\

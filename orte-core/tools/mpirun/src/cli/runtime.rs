@@ -10,7 +10,7 @@ use crate::refusal::Refusal;
 use crate::topology::{self, Topology};
 use std::time::Duration;
 
-/// What `--runtime-options` asks for.
+/// What `--runtime-options` asks for, and options that start nothing.
 #[derive(Debug, Default)]
 pub struct Wishes {
     /// Start nothing.
@@ -45,6 +45,7 @@ impl Wishes {
                 (None, _) => return Err(wrong(&format!("one of {} is wanted", WORDS.join(", ")))),
             }
         }
+        wishes.do_not_launch |= options.do_not_launch || options.explain;
         Ok(wishes)
     }
 }
@@ -77,12 +78,14 @@ pub struct Show {
     map: bool,
     bind: bool,
     topo: bool,
+    /// Nothing is started.
+    is_dry: bool,
 }
 
 impl Show {
-    /// Reads the options.
-    pub fn new(options: &Options, bind: bool) -> Result<Show, Refusal> {
-        let mut show = Show { bind: bind || options.report_bindings, ..Show::default() };
+    /// Reads the options. `bind` is what `--bind-to` says, `is_dry` whether nothing is started.
+    pub fn new(options: &Options, bind: bool, is_dry: bool) -> Result<Show, Refusal> {
+        let mut show = Show { bind: bind || options.report_bindings, is_dry, ..Show::default() };
         for typed in options.display.iter().flat_map(|list| list.split(',')) {
             // Behind a colon stands how it is to be parsed: it is text.
             match nearest(typed.split(':').next().unwrap_or_default(), SHOWN) {
@@ -101,6 +104,11 @@ impl Show {
     /// All of it, but the machine.
     fn all(self) -> Show {
         Show { allocation: true, map: true, bind: true, ..self }
+    }
+
+    /// Whether daemons are to say where the ranks of their hosts may run.
+    pub fn asks_daemons(&self) -> bool {
+        self.bind && !self.is_dry
     }
 
     /// The lines.
@@ -130,7 +138,10 @@ impl Show {
             }
         }
         if self.bind {
-            lines.extend(binding::report(places, topology));
+            let here: Vec<u32> = (0..nodes.len() as u32).filter(|rank| nodes[*rank as usize] == 0).collect();
+            lines.extend(binding::report(&here, places, topology));
+        }
+        if self.bind && self.is_dry {
             // Their cores are known to their daemons alone.
             lines.extend(names[1..].iter().map(|name| format!("ranks on {name} are bound there, by the same options")));
         }

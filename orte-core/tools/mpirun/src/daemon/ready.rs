@@ -6,7 +6,7 @@ use crate::here::{KeeperEnvironment, Plan};
 use crate::preload::{Program, Written};
 use crate::prepare;
 use crate::pty::Pty;
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, say};
 use orte_core::oob::handshake::{job_of, secret_of_ranks};
 use orte_core::oob::{Invitation, JobOrders, orders};
 use rustix::fd::OwnedFd;
@@ -46,10 +46,13 @@ pub fn plan(
             None => prepare::apps(std::slice::from_ref(&app), path.clone())?.remove(0),
         });
     }
-    let ranks = orders.nodes.iter().filter(|its| **its == node).count() as u32;
+    let ranks: Vec<u32> = (0..orders.nodes.len() as u32).filter(|rank| orders.nodes[*rank as usize] == node).collect();
     let words = cli::binding_of(&orders.binding, &orders.slots, &orders.nodes, node);
     let words: Vec<OsString> = words.into_iter().map(OsString::from).collect();
-    let bindings = cli::places_here(&words, ranks)?.into_iter().map(|place| place.processors).collect();
+    let (places, lines) = cli::places_here(&words, &ranks)?;
+    // The agent passes standard error on.
+    lines.iter().for_each(|line| say(&format!("{line} on {}", orders.names[node as usize])));
+    let bindings = places.into_iter().map(|place| place.processors).collect();
     let plan = Plan {
         node,
         children,

@@ -43,7 +43,8 @@ pub fn parts(line: &str) -> Result<(usize, &str, &str), String> {
     let form = "a line is written `rank N=HOST slot=CORES`";
     let (rank, rest) = line.strip_prefix("rank ").and_then(|rest| rest.split_once('=')).ok_or(form)?;
     let (host, slot) = rest.trim().split_once(char::is_whitespace).ok_or(form)?;
-    let slot = slot.trim().strip_prefix("slot").and_then(|rest| rest.trim_start().strip_prefix('=')).ok_or(form)?;
+    let slot = slot.trim().strip_prefix("slot").map(|rest| rest.strip_prefix('s').unwrap_or(rest).trim_start());
+    let slot = slot.and_then(|rest| rest.strip_prefix('=')).ok_or(form)?;
     let rank = rank.trim().parse().ok().filter(|rank| *rank < JOB_MAX as usize).ok_or(form)?;
     Ok((rank, host, slot.trim()))
 }
