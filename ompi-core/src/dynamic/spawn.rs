@@ -87,10 +87,13 @@ fn run(apps: Vec<SpawnApp>, roster: &[u8]) -> Result<Vec<u8>> {
     }
     let directory = universe::directory(is_near).map_err(failed)?;
     let by = process::name(process::me().index).job;
+    let what = String::from_utf8_lossy(apps[0].command.first().map_or(&[][..], Vec::as_slice)).into_owned();
+    let ranks: u32 = apps.iter().map(|app| app.ranks).sum();
+    let words = || format!("{ranks} processes that it spawns ({what}) to call MPI_Init");
     let spawn = SpawnRequest { port: listener.text(), directory, by, apps };
     // Open until the processes of both jobs have met: from then on the end of one is no error of this call.
     let mut mpirun = launcher::call(&mpirun, &Request::Spawn(spawn)).map_err(asked)?;
-    hear(&Mutex::new(listener), roster, || look(&mut mpirun))
+    hear(&Mutex::new(listener), roster, words, || look(&mut mpirun))
 }
 
 /// Another project's manager starts the job. It says nothing of processes that end before they have met those that asked for them, so that
