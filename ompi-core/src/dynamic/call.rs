@@ -48,7 +48,8 @@ pub fn accept(comm: &Communicator, root: usize, port: impl FnOnce() -> Result<St
             Some(_) => Ok(()),
             None => Err(Fault::new(Class::Port).argument("port_name").because(closed)),
         };
-        hear(&listener, roster, || format!("a process to connect to port {}", port::public_part(&port)), is_open)
+        let words = || format!("a process to connect to port {}", port::public_part(&port));
+        hear(&listener, roster, Rests::waiting_for_caller(words), is_open)
     };
     Ok(meet(comm, root, |roster| Exchanged::of(exchange(roster)))?.0)
 }
@@ -110,14 +111,13 @@ fn answer(
     }
 }
 
-/// Waits for a call, which `words` describe, and exchanges rosters. `check` is asked again and again whether to go on.
+/// Waits for a call, by `rests`, and exchanges rosters. `check` is asked again and again whether to go on.
 pub fn hear(
     listener: &Mutex<Listener>,
     roster: &[u8],
-    words: impl Fn() -> String,
+    mut rests: Rests<impl Fn() -> String>,
     mut check: impl FnMut() -> Result<()>,
 ) -> Result<Vec<u8>> {
-    let mut rests = Rests::waiting_for(words);
     loop {
         check()?;
         let heard = listener.lock().poll().map_err(|why| Fault::new(Class::Port).because(why))?;

@@ -4,11 +4,13 @@ use crate::report::waits;
 use alloc::string::String;
 use opal_core::sync::Mutex;
 use opal_core::{progress, sys};
+use orte_core::framework::ess::Needed;
 use orte_core::port::{Channel, Listener};
 
 /// One wait, from its first rest on.
 pub struct Rests<W> {
     words: W,
+    needed: Needed,
     since_ns: u64,
     is_told: bool,
 }
@@ -16,7 +18,12 @@ pub struct Rests<W> {
 impl<W: Fn() -> String> Rests<W> {
     /// A wait for what goes on after `waits for`; it is asked once, and only if the wait is long.
     pub fn waiting_for(words: W) -> Rests<W> {
-        Rests { words, since_ns: 0, is_told: false }
+        Rests { words, needed: Needed::SomeOfOtherJobs, since_ns: 0, is_told: false }
+    }
+
+    /// Likewise for whoever calls.
+    pub fn waiting_for_caller(words: W) -> Rests<W> {
+        Rests { needed: Needed::Caller, ..Rests::waiting_for(words) }
     }
 
     /// Lets everything else go on, and the other side.
@@ -41,7 +48,7 @@ impl<W: Fn() -> String> Rests<W> {
             since_ns => {
                 let words = (!self.is_told).then(|| (self.words)());
                 self.is_told = true;
-                waits::tell_beyond_job(since_ns, now_ns, words.as_deref());
+                waits::tell_beyond_job(since_ns, now_ns, self.needed, words.as_deref());
             }
         }
     }

@@ -42,10 +42,9 @@ pub fn tell(since_ns: u64, now_ns: u64, awaited: &dyn Awaited) {
 
 /// The same of a wait for a process of another job, or for the launcher, over a connection of its own: `words` say what goes on after
 /// `waits for`, once.
-pub fn tell_beyond_job(since_ns: u64, now_ns: u64, words: Option<&str>) {
+pub fn tell_beyond_job(since_ns: u64, now_ns: u64, needed: Needed, words: Option<&str>) {
     let Some(environment) = ess::selected() else { return };
     if let Some(words) = words {
-        let needed = Needed::SomeOfOtherJobs;
         environment.awaits(&ess::Awaited { needed, words: &cut(words.into()) });
     }
     environment.sleeps(since_ns, now_ns);

@@ -71,12 +71,14 @@ pub const ASKED: &[Asked] = &[
         ],
     ),
     (
-        // What waits for another job says so; the port's secret is nobody's business.
+        // What waits for another job says so; the port's secret is nobody's business. A server without clients is no stall.
         "status-at-a-port",
         r#"
-        "$0" -n 3 "$1" port 2> "$2/err" & job=$!
-        until answer=$("$0" --status $job 2>&1) && [ $(echo "$answer" | grep -c ' s: waits for') = 3 ]; do sleep 0.1; done
+        "$0" --stall-report 1 -n 3 "$1" port 2> "$2/err" & job=$!
+        until answer=$("$0" --status $job 2>&1) && [ $(echo "$answer" | grep -c 'where nothing has happened for') = 3 ]; do sleep 0.1; done
         echo "$answer"
+        until "$0" --status $job 2>&1 | grep -q 'happened for [3-9]'; do sleep 0.1; done
+        echo "stalls: $(grep -c stall-report "$2/err")"
         kill $job
         wait $job
         "#,
@@ -85,9 +87,9 @@ pub const ASKED: &[Asked] = &[
             " in MPI_Comm_accept, where nothing has happened for ",
             " s: waits for a process to connect to port ",
             " in MPI_Comm_accept, where nothing has happened for ",
-            " s: waits for ",
             " in MPI_Comm_connect, where nothing has happened for ",
             " s: waits for an accept at port ",
+            "stalls: 0",
         ],
     ),
     (
