@@ -52,6 +52,12 @@ pub fn reach(text: &str) -> Option<(bool, bool)> {
     Some((text.host == here(), !text.addresses.is_empty()))
 }
 
+/// What people may see of a port's text: all before its secret.
+pub fn public_part(text: &str) -> String {
+    let words: Vec<&str> = text.splitn(4, ':').take(3).collect();
+    format!("{}:…", words.join(":"))
+}
+
 /// What the text of a port says.
 struct Text {
     host: u64,
@@ -135,6 +141,15 @@ mod tests {
             assert!(sys::monotonic_ns() < until_ns, "nothing came");
             sys::nap_us(100);
         }
+    }
+
+    #[test]
+    fn people_see_no_secret() {
+        let text =
+            Text { host: 1, name: [2; size_of::<Name>()], secret: [0xab; size_of::<Secret>()], addresses: Vec::new() };
+        let (text, shown) = (text.encode(), public_part(&text.encode()));
+        assert!(text.starts_with(shown.trim_end_matches('…')) && !shown.contains("ab"), "{shown}");
+        assert!(text.contains(&"ab".repeat(size_of::<Secret>())));
     }
 
     #[test]

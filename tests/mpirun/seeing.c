@@ -199,6 +199,17 @@ int main(int argc, char **argv)
         MPI_Sendrecv_replace(&word, 1, MPI_INT, rank ? MPI_PROC_NULL : 0, 6, rank ? MPI_PROC_NULL : 0, 6, parent, MPI_STATUS_IGNORE);
         MPI_Barrier(parent);
         MPI_Comm_disconnect(&parent);
+    } else if (!strcmp(what, "port")) {
+        /* Ranks 0 and 1 accept at a port, and rank 2 connects to one where nobody does. */
+        char port[MPI_MAX_PORT_NAME] = "";
+        MPI_Comm others, none;
+        MPI_Comm_split(MPI_COMM_WORLD, rank == 2, 0, &others);
+        if (rank != 1)
+            MPI_Open_port(MPI_INFO_NULL, port);
+        if (rank == 2)
+            MPI_Comm_connect(port, MPI_INFO_NULL, 0, others, &none);
+        else
+            MPI_Comm_accept(port, MPI_INFO_NULL, 0, others, &none);
     } else if (!strcmp(what, "family")) {
         /* A job that waits for one that it has started, whose ranks wait for each other. */
         MPI_Comm parent;

@@ -1,7 +1,7 @@
 //! Ports: the root's part of MPI_Comm_accept and MPI_Comm_connect.
 
 use super::meet::{Exchanged, meet};
-use super::wait::{REST_MS, rest};
+use super::wait::Rests;
 use crate::comm::{self, Communicator};
 use crate::error::{Class, Fault, Result};
 use crate::parameters::CONNECT_TIMEOUT_S;
@@ -10,8 +10,8 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use opal_core::sync::Mutex;
-use opal_core::{progress, sys};
-use orte_core::port::{Channel, Listener};
+use opal_core::sys;
+use orte_core::port::{self, Channel, Listener};
 
 struct OpenPort {
     text: String,
@@ -48,7 +48,8 @@ pub fn accept(comm: &Communicator, root: usize, port: impl FnOnce() -> Result<St
             Some(_) => Ok(()),
             None => Err(Fault::new(Class::Port).argument("port_name").because(closed)),
         };
-        hear(&listener, roster, is_open)
+        let words = || format!("a process to connect to port {}", port::public_part(&port));
+        hear(&listener, roster, Rests::waiting_for_caller(words), is_open)
     };
     Ok(meet(comm, root, |roster| Exchanged::of(exchange(roster)))?.0)
 }
@@ -69,7 +70,8 @@ pub fn join(descriptor: i32) -> Result<usize> {
     let exchange = |roster: &[u8]| {
         let mut channel = Channel::beside(descriptor).map_err(wrong)?;
         channel.send(roster).map_err(wrong)?;
-        answer(&mut channel, None, "the process at the other end of the socket did not call MPI_Comm_join", wrong)
+        let late = "the process at the other end of the socket did not call MPI_Comm_join";
+        answer(&mut channel, None, || "the other end of the socket to call MPI_Comm_join".into(), late, wrong)
     };
     Ok(meet(comm::itself(), 0, |roster| Exchanged::of(exchange(roster)))?.0)
 }
@@ -79,11 +81,20 @@ pub fn call(text: &str, roster: &[u8], seconds: Option<u64>) -> Result<Vec<u8>> 
     let wrong = |why: String| Fault::new(Class::Port).argument("port_name").because(why);
     let mut channel = Channel::call(text).map_err(wrong)?;
     channel.send(roster).map_err(wrong)?;
-    answer(&mut channel, seconds, "nobody accepted; the process that opened the port must call MPI_Comm_accept", wrong)
+    let words = || format!("an accept at port {}", port::public_part(text));
+    let late = "nobody accepted; the process that opened the port must call MPI_Comm_accept";
+    answer(&mut channel, seconds, words, late, wrong)
 }
 
-/// The other group's roster. `late` is said if it does not come.
-fn answer(channel: &mut Channel, seconds: Option<u64>, late: &str, wrong: impl Fn(String) -> Fault) -> Result<Vec<u8>> {
+/// The other group's roster. `words` say what is waited for, `late` is said if it does not come.
+fn answer(
+    channel: &mut Channel,
+    seconds: Option<u64>,
+    words: impl Fn() -> String,
+    late: &str,
+    wrong: impl Fn(String) -> Fault,
+) -> Result<Vec<u8>> {
+    let mut rests = Rests::waiting_for(words);
     let set_by = if seconds.is_some() { "the info key timeout" } else { "mpi_connect_timeout_s" };
     let seconds = seconds.unwrap_or(CONNECT_TIMEOUT_S.size() as u64);
     let until_ns = sys::monotonic_ns().saturating_add(seconds.saturating_mul(1_000_000_000));
@@ -94,14 +105,19 @@ fn answer(channel: &mut Channel, seconds: Option<u64>, late: &str, wrong: impl F
                 return Err(wrong(format!("within {seconds} s {late} ({set_by} sets how long to wait)")));
             }
             Ok(None) if channel.has_unsent() => channel.flush().map_err(&wrong)?,
-            Ok(None) => rest(channel),
+            Ok(None) => rests.on(channel),
             Err(why) => return Err(wrong(why)),
         }
     }
 }
 
-/// Waits for a call and exchanges rosters. `check` is asked again and again whether to go on.
-pub fn hear(listener: &Mutex<Listener>, roster: &[u8], mut check: impl FnMut() -> Result<()>) -> Result<Vec<u8>> {
+/// Waits for a call, by `rests`, and exchanges rosters. `check` is asked again and again whether to go on.
+pub fn hear(
+    listener: &Mutex<Listener>,
+    roster: &[u8],
+    mut rests: Rests<impl Fn() -> String>,
+    mut check: impl FnMut() -> Result<()>,
+) -> Result<Vec<u8>> {
     loop {
         check()?;
         let heard = listener.lock().poll().map_err(|why| Fault::new(Class::Port).because(why))?;
@@ -112,11 +128,7 @@ pub fn hear(listener: &Mutex<Listener>, roster: &[u8], mut check: impl FnMut() -
                     return Ok(theirs);
                 }
             }
-            None => {
-                progress::pass();
-                progress::flush();
-                listener.lock().pause(REST_MS);
-            }
+            None => rests.beside(listener),
         }
     }
 }
@@ -125,11 +137,12 @@ pub fn hear(listener: &Mutex<Listener>, roster: &[u8], mut check: impl FnMut() -
 fn exchange(mut channel: Channel, roster: &[u8]) -> Option<Vec<u8>> {
     // It sent its roster with its call.
     let until_ns = sys::monotonic_ns().saturating_add(ROSTER_NS);
+    let mut rests = Rests::waiting_for(|| "the process that has connected to say who it is".into());
     let theirs = loop {
         match channel.poll().ok()? {
             Some(theirs) => break theirs,
             None if sys::monotonic_ns() >= until_ns => return None,
-            None => rest(&channel),
+            None => rests.on(&channel),
         }
     };
     channel.send(roster).ok()?;
@@ -139,7 +152,7 @@ fn exchange(mut channel: Channel, roster: &[u8]) -> Option<Vec<u8>> {
             return None;
         }
         channel.flush().ok()?;
-        rest(&channel);
+        rests.on(&channel);
     }
     Some(theirs)
 }

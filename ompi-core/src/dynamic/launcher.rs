@@ -1,6 +1,6 @@
 //! What mpirun is asked for.
 
-use super::wait::rest;
+use super::wait::Rests;
 use crate::comm::Member;
 use crate::error::{Class, Fault, Result};
 use crate::parameters::CONNECT_TIMEOUT_S;
@@ -69,6 +69,7 @@ fn tell(what: &Request) {
     if let Some(Ok(mut channel)) = universe.map(|universe| call(&universe, what)) {
         // Its answer comes when it knows: what this process does next may depend on it.
         let (seconds, until_ns) = deadline();
+        let mut rests = Rests::waiting_for(for_mpirun);
         while let Ok(None) = poll(&mut channel) {
             if sys::monotonic_ns() >= until_ns {
                 message!(
@@ -77,7 +78,7 @@ fn tell(what: &Request) {
                 );
                 return;
             }
-            rest(&channel);
+            rests.on(&channel);
         }
     }
 }
@@ -129,6 +130,7 @@ fn ask(class: Class, what: &Request) -> Result<Answer> {
         .and_then(|universe| call(&universe, what))
         .map_err(|fault| Fault::new(class).because(fault.reason()))?;
     let (seconds, until_ns) = deadline();
+    let mut rests = Rests::waiting_for(for_mpirun);
     loop {
         if let Some(answer) = poll(&mut channel)? {
             return Ok(answer);
@@ -137,8 +139,12 @@ fn ask(class: Class, what: &Request) -> Result<Answer> {
             let why = format!("mpirun did not answer within {seconds} s (mpi_connect_timeout_s); was it stopped?");
             return Err(Fault::new(Class::Other).because(why));
         }
-        rest(&channel);
+        rests.on(&channel);
     }
+}
+
+fn for_mpirun() -> String {
+    "mpirun to answer".into()
 }
 
 /// How long mpirun may take to answer, and until when.

@@ -4,6 +4,7 @@ use super::call::hear;
 use super::launcher::{self, poll};
 use super::meet::{Exchanged, meet};
 use super::soft;
+use super::wait::Rests;
 use crate::comm::Communicator;
 use crate::error::{Class, Fault, Result};
 use crate::info::Info;
@@ -87,10 +88,11 @@ fn run(apps: Vec<SpawnApp>, roster: &[u8]) -> Result<Vec<u8>> {
     }
     let directory = universe::directory(is_near).map_err(failed)?;
     let by = process::name(process::me().index).job;
+    let words = for_processes(&apps);
     let spawn = SpawnRequest { port: listener.text(), directory, by, apps };
     // Open until the processes of both jobs have met: from then on the end of one is no error of this call.
     let mut mpirun = launcher::call(&mpirun, &Request::Spawn(spawn)).map_err(asked)?;
-    hear(&Mutex::new(listener), roster, || look(&mut mpirun))
+    hear(&Mutex::new(listener), roster, Rests::waiting_for(words), || look(&mut mpirun))
 }
 
 /// Another project's manager starts the job. It says nothing of processes that end before they have met those that asked for them, so that
@@ -100,15 +102,23 @@ fn by_manager(spawner: &dyn Spawner, apps: Vec<SpawnApp>, roster: &[u8]) -> Resu
     listener.listen_far().map_err(failed)?;
     let directory = universe::directory(false).map_err(failed)?;
     let by = process::name(process::me().index).job;
+    let words = for_processes(&apps);
     spawner.spawn(&SpawnRequest { port: listener.text(), directory, by, apps }).map_err(failed)?;
     let seconds = CONNECT_TIMEOUT_S.size() as u64;
     let until_ns = sys::monotonic_ns().saturating_add(seconds.saturating_mul(1_000_000_000));
-    hear(&Mutex::new(listener), roster, || match sys::monotonic_ns() < until_ns {
+    hear(&Mutex::new(listener), roster, Rests::waiting_for(words), || match sys::monotonic_ns() < until_ns {
         true => Ok(()),
         false => Err(failed(format!(
             "the processes that the manager started did not come out of MPI_Init within {seconds} s (mpi_connect_timeout_s sets how long to wait)"
         ))),
     })
+}
+
+/// What goes on after `waits for`.
+fn for_processes(apps: &[SpawnApp]) -> impl Fn() -> String + use<> {
+    let ranks: u32 = apps.iter().map(|app| app.ranks).sum();
+    let program = apps.first().and_then(|app| app.command.first()).cloned().unwrap_or_default();
+    move || format!("{ranks} processes that it spawns ({}) to call MPI_Init", String::from_utf8_lossy(&program))
 }
 
 fn failed(why: String) -> Fault {

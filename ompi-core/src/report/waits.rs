@@ -40,6 +40,16 @@ pub fn tell(since_ns: u64, now_ns: u64, awaited: &dyn Awaited) {
     environment.sleeps(since_ns, now_ns);
 }
 
+/// The same of a wait for a process of another job, or for the launcher, over a connection of its own: `words` say what goes on after
+/// `waits for`, once.
+pub fn tell_beyond_job(since_ns: u64, now_ns: u64, needed: Needed, words: Option<&str>) {
+    let Some(environment) = ess::selected() else { return };
+    if let Some(words) = words {
+        environment.awaits(&ess::Awaited { needed, words: &cut(words.into()) });
+    }
+    environment.sleeps(since_ns, now_ns);
+}
+
 fn broken_paths() -> Vec<BrokenPath> {
     bml::selected().map_or_else(Vec::new, |bml| bml.modules().iter().flat_map(|module| module.broken_paths()).collect())
 }

@@ -46,6 +46,8 @@ pub enum Needed {
     OfOtherJob(ProcessName),
     /// No process: a path to one broke, and is made again.
     Path,
+    /// Whoever calls at a port: nobody need be there yet.
+    Caller,
 }
 
 impl Needed {
@@ -57,6 +59,7 @@ impl Needed {
             Needed::SomeOfOtherJobs => (u64::MAX, 0),
             Needed::OfOtherJob(name) => (name.job, name.rank.saturating_add(1)),
             Needed::Path => (u64::MAX, 1),
+            Needed::Caller => (u64::MAX, 2),
         }
     }
 
@@ -67,6 +70,7 @@ impl Needed {
             (0, Some(rank)) => Some(Needed::Rank(rank)),
             (u64::MAX, None) => Some(Needed::SomeOfOtherJobs),
             (u64::MAX, Some(0)) => Some(Needed::Path),
+            (u64::MAX, Some(1)) => Some(Needed::Caller),
             (_, None) => None,
             (job, Some(rank)) => Some(Needed::OfOtherJob(ProcessName { job, rank })),
         }

@@ -188,7 +188,7 @@ fn what_a_rank_waits_for() {
     control.set_awaited(0, &Awaited { needed: far, words: &long }).unwrap();
     assert_eq!(control.awaited(0), (far, long[..AWAITED_TEXT_BYTES].into()));
     // Nobody knows what the next wait is for.
-    for needed in [Needed::SomeOfOtherJobs, Needed::Path] {
+    for needed in [Needed::SomeOfOtherJobs, Needed::Path, Needed::Caller] {
         control.set_awaited(0, &Awaited { needed, words: "" }).unwrap();
         assert_eq!(control.awaited(0), (needed, String::new()));
     }

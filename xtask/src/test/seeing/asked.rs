@@ -71,6 +71,28 @@ pub const ASKED: &[Asked] = &[
         ],
     ),
     (
+        // What waits for another job says so; the port's secret is nobody's business. A server without clients is no stall.
+        "status-at-a-port",
+        r#"
+        "$0" --stall-report 1 -n 3 "$1" port 2> "$2/err" & job=$!
+        until answer=$("$0" --status $job 2>&1) && [ $(echo "$answer" | grep -c 'where nothing has happened for') = 3 ]; do sleep 0.1; done
+        echo "$answer"
+        until "$0" --status $job 2>&1 | grep -q 'happened for [3-9]'; do sleep 0.1; done
+        echo "stalls: $(grep -c stall-report "$2/err")"
+        kill $job
+        wait $job
+        "#,
+        143,
+        &[
+            " in MPI_Comm_accept, where nothing has happened for ",
+            " s: waits for a process to connect to port ",
+            " in MPI_Comm_accept, where nothing has happened for ",
+            " in MPI_Comm_connect, where nothing has happened for ",
+            " s: waits for an accept at port ",
+            "stalls: 0",
+        ],
+    ),
+    (
         // A signal that comes before there are ranks waits for them: mpirun reads its hosts while the shell has the file open.
         "an-early-signal",
         r#"

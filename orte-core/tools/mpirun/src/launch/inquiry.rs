@@ -77,6 +77,8 @@ impl Running {
                 let limit = self.job.timeout.unwrap_or_default();
                 self.fail(Cause::TimedOut(limit, states, self.universe.running_jobs()), true);
             }
+            // A server waits for its clients.
+            Purpose::Stall if states.iter().any(|(_, doing)| doing.needed == Needed::Caller) => {}
             // Others may end it, whom the root of the universe knows.
             Purpose::Stall if states.iter().any(|(_, doing)| doing.needed.is_beyond_job()) => self.note_stall(true),
             Purpose::Stall => {
@@ -114,7 +116,7 @@ impl Running {
         match doing.needed {
             Needed::Rank(rank) => Some(ProcessName { job: self.job_number, rank }),
             Needed::OfOtherJob(name) => Some(name),
-            Needed::SomeOfJob | Needed::SomeOfOtherJobs | Needed::Path => None,
+            Needed::SomeOfJob | Needed::SomeOfOtherJobs | Needed::Path | Needed::Caller => None,
         }
     }
 
