@@ -54,12 +54,8 @@ struct Part {
 
 /// Measures, prints, writes.
 pub fn run(options: &Options, progress: &Progress) -> Result<()> {
-    options.against.iter().try_for_each(|name| peers::known(name))?;
     let tree = Tree::open()?;
-    let mut libraries = vec![Library::ours("ours", options.product.make(&tree, progress)?)?];
-    for name in &options.against {
-        libraries.push(peers::peer(name, &tree, progress)?);
-    }
+    let libraries = peers::beside_ours(&options.against, &options.product, &tree, progress)?;
     let folder = tree.target.join("bench/hpcc");
     let (start, machine) = (Instant::now(), machine::look());
     let mut contestants = Vec::new();

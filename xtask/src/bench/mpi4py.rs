@@ -58,10 +58,7 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
         return Err(refuse(format!("no suite for {} ranks has a name with {words}", options.ranks)));
     }
     let tree = Tree::open()?;
-    let mut libraries = vec![Library::ours("ours", options.product.make(&tree, progress)?)?];
-    for name in &options.against {
-        libraries.push(peers::peer(name, &tree, progress)?);
-    }
+    let libraries = peers::beside_ours(&options.against, &options.product, &tree, progress)?;
     let mut contestants = Vec::new();
     for library in &libraries {
         let home = progress.phase(&format!("mpi4py for {}", library.name), || {

@@ -1,6 +1,7 @@
 //! Other libraries: from PyPI below target, or of the system.
 
 use super::library::{Kind, Library};
+use super::product::MeasuredBuild;
 use crate::failure::{Result, fail, refuse};
 use crate::progress::Progress;
 use crate::shell;
@@ -17,6 +18,21 @@ pub fn known(name: &str) -> Result<()> {
             Err(refuse(format!("--against {name}: choose from openmpi, mpich, impi, openmpi-debian, mpich-debian")))
         }
     }
+}
+
+/// Ours and these beside it. A wrong name is refused before anything is built.
+pub fn beside_ours(
+    names: &[String],
+    product: &MeasuredBuild,
+    tree: &Tree,
+    progress: &Progress,
+) -> Result<Vec<Library>> {
+    names.iter().try_for_each(|name| known(name))?;
+    let mut libraries = vec![Library::ours("ours", product.make(tree, progress)?)?];
+    for name in names {
+        libraries.push(peer(name, tree, progress)?);
+    }
+    Ok(libraries)
 }
 
 /// Makes the library of this name ready.

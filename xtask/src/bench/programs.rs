@@ -33,7 +33,6 @@ pub struct Options {
 
 /// Builds, runs, prints, writes.
 pub fn run(options: &Options, progress: &Progress) -> Result<()> {
-    options.against.iter().try_for_each(|name| peers::known(name))?;
     if let Some(other) = options.names.iter().find(|name| PACKAGES.iter().all(|package| package.name() != *name)) {
         let all: Vec<&str> = PACKAGES.iter().map(PackagedProgram::name).collect();
         return Err(refuse(format!("{other}: choose from {}", all.join(", "))));
@@ -42,10 +41,7 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
         return Err(refuse("--page writes the table of all packages; leave the names out"));
     }
     let tree = Tree::open()?;
-    let mut libraries = vec![Library::ours("ours", options.product.make(&tree, progress)?)?];
-    for name in &options.against {
-        libraries.push(peers::peer(name, &tree, progress)?);
-    }
+    let libraries = peers::beside_ours(&options.against, &options.product, &tree, progress)?;
     let folder = tree.target.join("bench/programs");
     let tools = libraries.iter().map(|library| tools(library, &folder)).collect::<Result<Vec<_>>>()?;
     let wanted = |package: &&PackagedProgram| {
