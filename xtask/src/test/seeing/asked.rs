@@ -77,9 +77,11 @@ pub const ASKED: &[Asked] = &[
         "$0" --stall-report 1 -n 3 "$1" port 2> "$2/err" & job=$!
         until answer=$("$0" --status $job 2>&1) && [ $(echo "$answer" | grep -c 'where nothing has happened for') = 3 ]; do sleep 0.1; done
         echo "$answer"
-        until "$0" --status $job 2>&1 | grep -q 'happened for [3-9]'; do sleep 0.1; done
-        echo "stalls: $(grep -c stall-report "$2/err")"
-        kill $job
+        "$0" --stall-report 1 -n 2 "$1" port 2> "$2/servers" & servers=$!
+        until "$0" --status $servers 2>&1 | grep -q 'happened for [3-9]'; do sleep 0.1; done
+        echo "stalls: $(cat "$2/err" "$2/servers" | grep -c stall-report)"
+        kill $servers $job
+        wait $servers
         wait $job
         "#,
         143,
